@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from sqlalchemy import Row, and_, case, delete, func, or_, select, text, update
@@ -28,31 +29,43 @@ _MASK = (1 << _LIMB) - 1
 
 
 @dataclass(slots=True)
-class Baskets:
-    """The sums of grand totals in thousandths, and of their squares."""
+class Sample:
+    """A sample of ``count`` integers, such as baskets in thousandths: their sum, and the sum of their squares."""
 
     count: int = 0
     total: int = 0
     squares: int = 0
 
-    def add(self, thousandths: int) -> None:
-        """Add one basket."""
+    def add(self, value: int) -> None:
+        """Add a value."""
         self.count += 1
-        self.total += thousandths
-        self.squares += thousandths * thousandths
+        self.total += value
+        self.squares += value * value
 
-    def join(self, other: Baskets) -> None:
-        """Add the sums of ``other``."""
+    def join(self, other: Sample) -> None:
+        """Add the values of ``other``."""
         self.count += other.count
         self.total += other.total
         self.squares += other.squares
+
+    @property
+    def mean(self) -> Fraction | None:
+        """The mean; None without values."""
+        return Fraction(self.total, self.count) if self.count else None
+
+    @property
+    def variance(self) -> Fraction | None:
+        """The sample variance, with divisor ``count`` - 1; None for fewer than two values."""
+        if self.count < 2:
+            return None
+        return Fraction(self.count * self.squares - self.total * self.total, self.count * (self.count - 1))
 
 
 @dataclass(slots=True)
 class ArmSums:
     """The sums of an arm; ``discount`` in thousandths."""
 
-    baskets: Baskets = field(default_factory=Baskets)
+    baskets: Sample = field(default_factory=Sample)
     conversions: int = 0
     discount: int = 0
 
@@ -86,7 +99,7 @@ DayKey = tuple[str, date, str]
 # --- Columns ---------------------------------------------------------------------------------------------------------
 
 
-def of_baskets(prefix: str, baskets: Baskets) -> dict[str, Any]:
+def of_baskets(prefix: str, baskets: Sample) -> dict[str, Any]:
     """Return the sums as columns; the sum of squares is split into three columns that are added up separately."""
     return {
         f"{prefix}transactions": baskets.count,
@@ -97,13 +110,13 @@ def of_baskets(prefix: str, baskets: Baskets) -> dict[str, Any]:
     }
 
 
-def to_baskets(prefix: str, row: Row[Any]) -> Baskets:
+def to_baskets(prefix: str, row: Row[Any]) -> Sample:
     """Read the sums from the columns, or from sums of the columns."""
     count, revenue, *squares = (
         getattr(row, f"{prefix}{name}") for name in ("transactions", "revenue", "squares_0", "squares_1", "squares_2")
     )
     low, middle, high = (int(one) for one in squares)
-    return Baskets(int(count), int(revenue.scaleb(3)), low + (middle << _LIMB) + (high << 2 * _LIMB))
+    return Sample(int(count), int(revenue.scaleb(3)), low + (middle << _LIMB) + (high << 2 * _LIMB))
 
 
 def _columns(sums: DaySums) -> dict[str, Any]:

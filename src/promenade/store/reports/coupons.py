@@ -7,16 +7,16 @@ issue time: such codes are read only if there are few, or if codes may have been
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, and_, exists, func, literal_column, or_, select
+from sqlalchemy import ColumnElement, Row, Select, Table, and_, exists, func, literal_column, or_, select
 
 from odata_server.sql.connection import Kept
-from promenade.store.driver.recurring import among, parameter
+from promenade.store.driver.recurring import among, parameter, read_among
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.reports.queries import QUERIES
@@ -35,16 +35,12 @@ _SHARES = table("BudgetStakeholders")
 _LOGS = table("RedemptionLogs")
 _JOBS = table("ImportJobs")
 
-_EXTERNAL = "EXTERNAL"
-_LEFT_POOL = frozenset({"RESERVED", "REDEEMED"})
-_COLUMNS = {
-    "CREATED": "created",
-    "ACTIVE": "active",
-    "RESERVED": "reserved",
-    "REDEEMED": "redeemed",
-    "EXPIRED": "expired",
-    "CANCELLED": "cancelled",
-}
+_STATUSES = ("CREATED", "ACTIVE", "RESERVED", "REDEEMED", "EXPIRED", "CANCELLED")
+_SPENDING = ("RESERVED", "REDEEMED")
+"""The statuses of codes that have left the pool."""
+
+_IS_EXTERNAL = _CODES.c.source == literal_column("'EXTERNAL'")
+_KINDS = (_CODES.c.issued_at.is_not(None).label("has_moment"), _IS_EXTERNAL.label("is_external"))
 
 
 @dataclass(slots=True)
@@ -64,15 +60,15 @@ class Counts:
     @property
     def total(self) -> int:
         """The number of all codes."""
-        return self.created + self.active + self.reserved + self.redeemed + self.expired + self.cancelled
+        return sum(getattr(self, status.lower()) for status in _STATUSES)
 
     def add(self, status: str, *, has_moment: bool, is_external: bool, count: int) -> None:
         """Add a number of codes with a status. ``has_moment``: their issue time is known."""
-        name = _COLUMNS.get(status)
-        if name is None:
+        if status not in _STATUSES:
             return
+        name = status.lower()
         setattr(self, name, getattr(self, name) + count)
-        if has_moment or is_external or status in _LEFT_POOL:
+        if has_moment or is_external or status in _SPENDING:
             self.issued += count
         elif status == "ACTIVE":
             self.pooled += count
@@ -145,20 +141,18 @@ async def has_imported_since(session: Session, at: datetime) -> bool:
 async def read_codes(session: Session, type_ids: Sequence[str], *, examine: bool) -> dict[str, Counts]:
     """Count codes by type; ``examine`` also recognizes external codes, for which every code is read."""
     found = {type_id: Counts() for type_id in type_ids}
+    kinds = _KINDS if examine else _KINDS[:1]
     if type_ids:
-        for row in await session.execute(*among((_CODES.c.coupon_type_id,), type_ids, _counting, examine)):
+        for row in await session.execute(*among((_CODES.c.coupon_type_id,), type_ids, _by_status, *kinds)):
             is_external = examine and bool(row.is_external)
             counts = found[row.coupon_type_id]
             counts.add(row.status, has_moment=bool(row.has_moment), is_external=is_external, count=row.codes)
     return found
 
 
-def _counting(condition: ColumnElement[bool], examine: bool) -> Select[Any]:
-    kinds: list[ColumnElement[Any]] = [_CODES.c.issued_at.is_not(None).label("has_moment")]
-    if examine:
-        kinds.append((_CODES.c.source == literal_column(f"'{_EXTERNAL}'")).label("is_external"))
-    keys = (_CODES.c.coupon_type_id, _CODES.c.status)
-    return select(*keys, *kinds, func.count().label("codes")).where(condition).group_by(*keys, *kinds)
+def _by_status(condition: ColumnElement[bool], *kinds: ColumnElement[Any]) -> Select[Any]:
+    keys = (_CODES.c.coupon_type_id, _CODES.c.status, *kinds)
+    return select(*keys, func.count().label("codes")).where(condition).group_by(*keys)
 
 
 # ---- codes that many share ------------------------------------------------------------------------------------------
@@ -169,38 +163,33 @@ async def read_shared(session: Session, type_ids: Sequence[str], at: datetime) -
     if not type_ids:
         return {}
     found = await read_codes(session, type_ids, examine=True)
-    for type_id, count in await _by_type(session, _LOGS.c.coupon_type_id, type_ids, _given):
-        found[type_id].issued = count
-    for row in await session.execute(*_held(type_ids, at)):
+    for row in await read_among(session, (_LOGS.c.coupon_type_id,), type_ids, _issued):
+        found[row.coupon_type_id].issued = row.uses
+    for row in await read_among(session, (_RESERVATIONS.c.coupon_type_id,), type_ids, _held, given_at=at):
         found[row.coupon_type_id].reserved = row.uses
-    for type_id, count in await _by_type(session, _USAGE.c.coupon_type_id, type_ids, _spent):
-        found[type_id].redeemed = count
+    for row in await read_among(session, (_USAGE.c.coupon_type_id,), type_ids, _spent):
+        found[row.coupon_type_id].redeemed = row.uses
     return found
 
 
-async def _by_type(session: Session, column: Any, type_ids: Sequence[str], build: Any) -> list[tuple[str, int]]:
-    return [(row.coupon_type_id, row.uses) for row in await session.execute(*among((column,), type_ids, build))]
+def _uses(rows: Table, *where: ColumnElement[bool]) -> Select[Any]:
+    """Count rows by coupon type."""
+    counted = select(rows.c.coupon_type_id, func.count().label("uses"))
+    return counted.where(*where).group_by(rows.c.coupon_type_id)
 
 
-def _given(condition: ColumnElement[bool]) -> Select[Any]:
-    counted = select(_LOGS.c.coupon_type_id, func.count().label("uses"))
-    return counted.where(condition, _LOGS.c.action == "ISSUED").group_by(_LOGS.c.coupon_type_id)
+def _issued(condition: ColumnElement[bool], *where: ColumnElement[bool]) -> Select[Any]:
+    return _uses(_LOGS, condition, _LOGS.c.action == "ISSUED", *where)
+
+
+def _held(condition: ColumnElement[bool]) -> Select[Any]:
+    live = _RESERVATIONS.c.reserved_until > parameter("given_at", _RESERVATIONS.c.reserved_until.type)
+    return _uses(_RESERVATIONS, condition, _RESERVATIONS.c.state == "HELD", live)
 
 
 def _spent(condition: ColumnElement[bool]) -> Select[Any]:
     counted = select(_USAGE.c.coupon_type_id, _USAGE.c["count"].label("uses"))
     return counted.where(condition, _USAGE.c.customer_id == ALL_CUSTOMERS)
-
-
-def _held(type_ids: Sequence[str], at: datetime) -> tuple[Any, Mapping[str, Any]]:
-    statement, params = among((_RESERVATIONS.c.coupon_type_id,), type_ids, _holding)
-    return statement, {**params, "given_at": at}
-
-
-def _holding(condition: ColumnElement[bool]) -> Select[Any]:
-    live = _RESERVATIONS.c.reserved_until > parameter("given_at", _RESERVATIONS.c.reserved_until.type)
-    counted = select(_RESERVATIONS.c.coupon_type_id, func.count().label("uses"))
-    return counted.where(condition, _RESERVATIONS.c.state == "HELD", live).group_by(_RESERVATIONS.c.coupon_type_id)
 
 
 # ---- written down ---------------------------------------------------------------------------------------------------
@@ -221,8 +210,6 @@ async def keep_counts(session: Session, counted: Sequence[tuple[Counted, Counts,
 # from the pool to a till without being issued, counts at its creation time.
 
 # All statuses are listed, so that each uses its own time range in the index.
-_STATUSES = ("CREATED", "ACTIVE", "RESERVED", "REDEEMED", "EXPIRED", "CANCELLED")
-_SPENDING = ("RESERVED", "REDEEMED")
 _LISTED = and_(_CODES.c.status.in_(_STATUSES), _CODES.c.issued_at.is_not(None))
 
 
@@ -264,23 +251,20 @@ async def issued_between(
     if not type_ids:
         return found
     of_types = _CODES.c.coupon_type_id.in_(type_ids)
-    issued = and_(of_types, _LISTED, _CODES.c.issued_at >= since, _CODES.c.issued_at < until)
-    came = and_(_CODES.c.issued_at.is_(None), _CODES.c.created_at >= since, _CODES.c.created_at < until)
-    taken = and_(of_types, _CODES.c.status.in_(_SPENDING), came)
-    conditions = [issued, taken]
+    issued = and_(of_types, _LISTED, _within(_CODES.c.issued_at, since, until))
+    came = and_(_CODES.c.issued_at.is_(None), _within(_CODES.c.created_at, since, until))
+    conditions = [issued, and_(of_types, _CODES.c.status.in_(_SPENDING), came)]
     if external_ids:
-        others = [one for one in _STATUSES if one not in _SPENDING]
-        is_external = and_(_CODES.c.source == literal_column("'EXTERNAL'"), _CODES.c.status.in_(others))
-        conditions.append(and_(_CODES.c.coupon_type_id.in_(external_ids), is_external, came))
+        others = _CODES.c.status.in_([one for one in _STATUSES if one not in _SPENDING])
+        conditions.append(and_(_CODES.c.coupon_type_id.in_(external_ids), _IS_EXTERNAL, others, came))
     for condition in conditions:
         for row in await session.execute(_by_status(condition)):
             found[row.coupon_type_id].add(row.status, has_moment=True, is_external=False, count=row.codes)
     return found
 
 
-def _by_status(condition: ColumnElement[bool]) -> Select[Any]:
-    keys = (_CODES.c.coupon_type_id, _CODES.c.status)
-    return select(*keys, func.count().label("codes")).where(condition).group_by(*keys)
+def _within(moment: ColumnElement[Any], since: datetime, until: datetime) -> ColumnElement[bool]:
+    return and_(moment >= since, moment < until)
 
 
 async def used_between(
@@ -290,33 +274,16 @@ async def used_between(
     found = {type_id: Counts() for type_id in type_ids}
     if not type_ids:
         return found
-    for row in await session.execute(_given_in(type_ids, since, until)):
+    given = _issued(_LOGS.c.coupon_type_id.in_(type_ids), _within(_LOGS.c.occurred_at, since, until))
+    for row in await session.execute(given):
         found[row.coupon_type_id].issued = row.uses
-    for row in await session.execute(_held_in(type_ids, since, until)):
+    held = (_RESERVATIONS.c.state == "HELD", _within(_RESERVATIONS.c.reserved_at, since, until))
+    for row in await session.execute(_uses(_RESERVATIONS, _RESERVATIONS.c.coupon_type_id.in_(type_ids), *held)):
         found[row.coupon_type_id].reserved = row.uses
-    for statement in _spent_in(type_ids, since, until):
-        for row in await session.execute(statement):
+    # The claims of the types' own shared codes, and those of their codes with rows.
+    codes = select(_CODES.c.id).where(_CODES.c.coupon_type_id.in_(type_ids))
+    for claimed in (_CLAIMS.c.coupon_code_id.in_(type_ids), _CLAIMS.c.coupon_code_id.in_(codes)):
+        spent = _uses(_CLAIMS, claimed, _within(_CLAIMS.c.claimed_at, since, until))
+        for row in await session.execute(spent):
             found[row.coupon_type_id].redeemed += row.uses
     return found
-
-
-def _given_in(type_ids: Sequence[str], since: datetime, until: datetime) -> Select[Any]:
-    in_period = and_(_LOGS.c.occurred_at >= since, _LOGS.c.occurred_at < until)
-    counted = select(_LOGS.c.coupon_type_id, func.count().label("uses")).group_by(_LOGS.c.coupon_type_id)
-    return counted.where(_LOGS.c.coupon_type_id.in_(type_ids), _LOGS.c.action == "ISSUED", in_period)
-
-
-def _held_in(type_ids: Sequence[str], since: datetime, until: datetime) -> Select[Any]:
-    rows = _RESERVATIONS
-    in_period = and_(rows.c.reserved_at >= since, rows.c.reserved_at < until)
-    counted = select(rows.c.coupon_type_id, func.count().label("uses")).group_by(rows.c.coupon_type_id)
-    return counted.where(rows.c.coupon_type_id.in_(type_ids), rows.c.state == "HELD", in_period)
-
-
-def _spent_in(type_ids: Sequence[str], since: datetime, until: datetime) -> tuple[Select[Any], Select[Any]]:
-    """Select the claims of the types' own shared codes, and those of their codes with rows."""
-    in_period = and_(_CLAIMS.c.claimed_at >= since, _CLAIMS.c.claimed_at < until)
-    counted = select(_CLAIMS.c.coupon_type_id, func.count().label("uses")).group_by(_CLAIMS.c.coupon_type_id)
-    own = counted.where(_CLAIMS.c.coupon_code_id.in_(type_ids), in_period)
-    codes = select(_CODES.c.id).where(_CODES.c.coupon_type_id.in_(type_ids))
-    return own, counted.where(_CLAIMS.c.coupon_code_id.in_(codes), in_period)

@@ -1,4 +1,4 @@
-"""Baskets of all sales by day, with which promotions are compared, and the resulting analyses."""
+"""Sample of all sales by day, with which promotions are compared, and the resulting analyses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from promenade.store.driver.upsert import upsert
 from promenade.store.pricing.definitions import PromotionRows
 from promenade.store.pricing.promotion_rows import read_parts
 from promenade.store.pricing.surroundings import load_places
-from promenade.store.reports.arms import Baskets, of_baskets, to_baskets
+from promenade.store.reports.arms import Sample, of_baskets, to_baskets
 from promenade.store.reports.sums import add_rows, sums_between
 
 ALL_GROUPS = ""
@@ -57,7 +57,7 @@ class Subject:
 # --- Adding ----------------------------------------------------------------------------------------------------------
 
 
-async def add_baskets(session: Session, days: Mapping[BasketKey, Baskets]) -> int:
+async def add_baskets(session: Session, days: Mapping[BasketKey, Sample]) -> int:
     """Add sales to days; return the number of rows written."""
     rows = [
         {
@@ -196,11 +196,11 @@ async def first_sale(session: Session) -> date | None:
 
 async def basket_days(
     session: Session, groups: Iterable[str], since: date, until: date
-) -> dict[str, dict[date, Baskets]]:
+) -> dict[str, dict[date, Sample]]:
     """Return the sales of these POS groups by currency and day, from ``since`` to ``until``, both included."""
     in_groups = _DAYS.c.pos_group_id.in_(sorted(groups))
     rows = await sums_between(session, "basket_days", ("day", "currency"), since, until + _DAY, in_groups)
-    found: dict[str, dict[date, Baskets]] = {}
+    found: dict[str, dict[date, Sample]] = {}
     for row in rows:
         found.setdefault(row.currency, {})[row.day] = to_baskets("", row)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from promenade.store.driver.unit import Session
@@ -26,11 +27,11 @@ from promenade.store.reports.arms import (
 )
 from promenade.store.reports.periods import Edge, Stretch
 from promenade.store.reports.queue import read_parts
-from promenade.store.reports.trials import Trial, load_trials, trials_for
+from promenade.store.reports.trials import load_trials, trials_for
 from promenade.workflows.context import Context
 from promenade.workflows.reports import uplift
 from promenade.workflows.reports.arms_counting import add_up
-from promenade.workflows.reports.arms_pace import Pace
+from promenade.workflows.reports.arms_pace import in_portions
 from promenade.workflows.reports.arms_results import comparisons_of, extra_revenue, result_of
 from promenade.workflows.reports.exports import Period, export
 from promenade.workflows.reports.folds import fold, refresher
@@ -54,19 +55,14 @@ async def add(session: Session, sales: Sequence[LoggedSale], at: datetime) -> in
 @refresher("arms.compared")
 async def refresh(context: Context, tenant_id: str, at: datetime) -> int:
     """Compare the arms of all trials with new sales; return the number of trials."""
-    done, pace = 0, Pace(context, tenant_id)
-    while True:
+
+    async def portion() -> int:
         stale = await context.database.read(lambda session: stale_promotions(session, PORTION), tenant=tenant_id)
-        if not stale:
-            return done
+        if stale:
+            await context.database.write(lambda session: _compare(session, stale, at), tenant=tenant_id, durable=False)
+        return len(stale)
 
-        async def work(session: Session, ids: Sequence[str] = tuple(stale)) -> None:
-            await _compare(session, ids, at)
-
-        await context.database.write(work, tenant=tenant_id, durable=False)
-        done += len(stale)
-        if len(stale) < PORTION or not await pace.should_continue():
-            return done
+    return await in_portions(context, tenant_id, portion, full=PORTION)
 
 
 async def _compare(session: Session, promotion_ids: Sequence[str], at: datetime) -> None:
@@ -77,7 +73,7 @@ async def _compare(session: Session, promotion_ids: Sequence[str], at: datetime)
     )
     by_promotion = by_promotions(await read_sums(session, DAYS, promotion_ids))
     results = [result_of(promotion_id, sums, at) for promotion_id, sums in by_promotion.items()]
-    arms = [row for promotion_id, sums in by_promotion.items() for row in comparisons_of(promotion_id, sums, at)]
+    arms = [row for one in results for row in comparisons_of(one, by_promotion[one["promotion_id"]])]
     await keep_results(session, "ABTestResults", results, ("promotion_id",))
     await drop_comparisons(session, promotion_ids)
     await keep_results(session, "PromotionAbComparison", arms, ("promotion_id", "arm"))
@@ -103,11 +99,7 @@ async def rows(context: Context, period: Period) -> AsyncIterator[Mapping[str, A
     wanted = sorted(sums)
     for start in range(0, len(wanted), NAMES):
         ids = wanted[start : start + NAMES]
-
-        async def names(session: Session, ids: list[str] = ids) -> dict[str, str]:
-            return await names_of(session, ids)
-
-        known = await context.database.read(names, tenant=period.tenant_id)
+        known = await context.database.read(partial(names_of, promotion_ids=ids), tenant=period.tenant_id)
         for promotion_id in ids:
             result = result_of(promotion_id, sums[promotion_id], context.clock())
             yield {**result, "promotion_name": known.get(promotion_id, result["kept_name"])}
@@ -135,11 +127,8 @@ async def _sums(context: Context, period: Period) -> Sums:
 
 async def _add_logs(context: Context, tenant_id: str, edge: Edge, narrowed: set[str] | None, found: Sums) -> None:
     since, until = edge
-
-    async def trials_work(session: Session) -> tuple[Trial, ...]:
-        return await load_trials(session, since - _PRICED_BEFORE, until + _DAY)
-
-    trials = await context.database.read(trials_work, tenant=tenant_id)
+    loading = partial(load_trials, since=since - _PRICED_BEFORE, until=until + _DAY)
+    trials = await context.database.read(loading, tenant=tenant_id)
     after: tuple[datetime, str] | None = None
     while True:
 

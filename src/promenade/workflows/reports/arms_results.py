@@ -9,18 +9,13 @@ from fractions import Fraction
 from typing import Any
 
 from promenade.engine.money import divide, minor_digits
-from promenade.store.reports.arms import ArmSums, Baskets, DaySums
+from promenade.store.reports.arms import ArmSums, DaySums
 from promenade.store.reports.trials import CONTROL, EXPERIMENT, PILOT
-from promenade.workflows.reports.statistics import Finding, Sample, chi_squared, uplift_percent, welch
+from promenade.workflows.reports.statistics import Finding, chi_squared, uplift_percent, welch
 
 FACE_VALUE_DIGITS = 2
 _CHANGE_MAX = Decimal(10) ** 15
 _STATISTIC_MAX = 1e11
-
-
-def sample(baskets: Baskets) -> Sample:
-    """Convert baskets, in thousandths of their currency, to a sample."""
-    return Sample(baskets.count, baskets.total, baskets.squares)
 
 
 def amount(thousandths: Fraction | None, currency: str | None) -> Decimal | None:
@@ -56,12 +51,12 @@ def result_of(promotion_id: str, sums: Mapping[str, DaySums], at: datetime) -> d
     """Build the row of ABTestResults from the sums of both arms by currency."""
     whole, (currency, money) = _together(sums), _money(sums)
     treated, control = whole.treated, whole.control
-    revenue = welch(sample(money.treated.baskets), sample(money.control.baskets))
+    revenue = welch(money.treated.baskets, money.control.baskets)
     converted = chi_squared(treated.conversions, treated.baskets.count, control.conversions, control.baskets.count)
     return {
         "promotion_id": promotion_id,
-        "control_avg_basket": amount(sample(money.control.baskets).mean, currency),
-        "experiment_avg_basket": amount(sample(money.treated.baskets).mean, currency),
+        "control_avg_basket": amount(money.control.baskets.mean, currency),
+        "experiment_avg_basket": amount(money.treated.baskets.mean, currency),
         "revenue_uplift": percent(_revenue_uplift(money)),
         "revenue_t_statistic": statistic(revenue),
         "revenue_p_value": probability(revenue),
@@ -84,35 +79,21 @@ def result_of(promotion_id: str, sums: Mapping[str, DaySums], at: datetime) -> d
     }
 
 
-def comparisons_of(promotion_id: str, sums: Mapping[str, DaySums], at: datetime) -> list[dict[str, Any]]:
-    """Build the rows of PromotionAbComparison: the treated arm and its control arm."""
-    whole, (currency, money) = _together(sums), _money(sums)
-    treated, control = whole.treated, whole.control
-    revenue = welch(sample(money.treated.baskets), sample(money.control.baskets))
-    converted = chi_squared(treated.conversions, treated.baskets.count, control.conversions, control.baskets.count)
-    shared = {
-        "promotion_id": promotion_id,
-        "currency": currency,
-        "trial": whole.trial,
-        "computed_at": at,
-        "kept_name": whole.promotion_name,
-    }
+def comparisons_of(result: Mapping[str, Any], sums: Mapping[str, DaySums]) -> list[dict[str, Any]]:
+    """Build the rows of PromotionAbComparison from that of ABTestResults: the treated arm and its control arm."""
+    whole = _together(sums)
+    shared = {name: result[name] for name in ("promotion_id", "currency", "trial", "computed_at", "kept_name")}
     compared = {
-        "uplift": percent(_revenue_uplift(money)),
-        "p_value": probability(revenue),
-        "is_significant": revenue is not None and revenue.is_significant,
-        "conversion_uplift": percent(uplift_percent(_rate(treated), _rate(control))),
-        "conversion_p_value": probability(converted),
+        "uplift": result["revenue_uplift"],
+        "p_value": result["revenue_p_value"],
+        "is_significant": result["revenue_is_significant"],
+        "conversion_uplift": result["uplift"],
+        "conversion_p_value": result["p_value"],
     }
     alone = {**dict.fromkeys(compared), "is_significant": False}
     return [
-        {
-            **shared,
-            **compared,
-            "arm": whole.trial,
-            **_arm(treated, amount(sample(money.treated.baskets).mean, currency)),
-        },
-        {**shared, **alone, "arm": CONTROL, **_arm(control, amount(sample(money.control.baskets).mean, currency))},
+        {**shared, **compared, "arm": whole.trial, **_arm(whole.treated, result["experiment_avg_basket"])},
+        {**shared, **alone, "arm": CONTROL, **_arm(whole.control, result["control_avg_basket"])},
     ]
 
 
@@ -129,7 +110,7 @@ def _arm(arm: ArmSums, average: Decimal | None) -> dict[str, Any]:
 
 def extra_revenue(day: DaySums, currency: str) -> Decimal | None:
     """The treated arm's revenue minus that of as many average control baskets; None without control baskets."""
-    usual = sample(day.control.baskets).mean
+    usual = day.control.baskets.mean
     if usual is None:
         return None
     return amount(day.treated.baskets.total - usual * day.treated.baskets.count, currency)
@@ -158,7 +139,7 @@ def _money(sums: Mapping[str, DaySums]) -> tuple[str | None, DaySums]:
 
 
 def _revenue_uplift(whole: DaySums) -> Fraction | None:
-    return uplift_percent(sample(whole.treated.baskets).mean, sample(whole.control.baskets).mean)
+    return uplift_percent(whole.treated.baskets.mean, whole.control.baskets.mean)
 
 
 def _rate(arm: ArmSums) -> Fraction | None:

@@ -10,32 +10,9 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from promenade.store.reports.arms import Sample
+
 SIGNIFICANCE = 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """A sample of ``count`` integers; ``total`` is their sum, ``squares`` the sum of their squares."""
-
-    count: int = 0
-    total: int = 0
-    squares: int = 0
-
-    def plus(self, other: Sample) -> Sample:
-        """Return the sum of both."""
-        return Sample(self.count + other.count, self.total + other.total, self.squares + other.squares)
-
-    @property
-    def mean(self) -> Fraction | None:
-        """The mean; None without values."""
-        return Fraction(self.total, self.count) if self.count else None
-
-    @property
-    def variance(self) -> Fraction | None:
-        """The sample variance, with divisor ``count`` - 1; None for fewer than two values."""
-        if self.count < 2:
-            return None
-        return Fraction(self.count * self.squares - self.total * self.total, self.count * (self.count - 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from promenade.engine.pilots import treated_groups
 from promenade.store.driver.unit import Session
-from promenade.store.reports.arms import Baskets
+from promenade.store.reports.arms import Sample
 from promenade.store.reports.trials import CONTROL
 from promenade.store.reports.uplift import (
     ALL_GROUPS,
@@ -32,11 +33,11 @@ from promenade.store.reports.uplift import (
 )
 from promenade.workflows.context import Context
 from promenade.workflows.reports.arms_counting import thousandths
-from promenade.workflows.reports.arms_pace import Pace
-from promenade.workflows.reports.arms_results import amount, percent, probability, sample
+from promenade.workflows.reports.arms_pace import in_portions
+from promenade.workflows.reports.arms_results import amount, percent, probability
 from promenade.workflows.reports.folds import fold, refresher
 from promenade.workflows.reports.sales import LoggedSale
-from promenade.workflows.reports.statistics import Sample, uplift_percent, welch
+from promenade.workflows.reports.statistics import uplift_percent, welch
 
 PORTION = 20  # promotions analysed per unit of work
 LENGTH_MAX = 731  # days; of a longer promotion only the first ones are compared with as many before
@@ -46,19 +47,19 @@ _LAST = datetime(9000, 1, 1, tzinfo=UTC)
 _DAY = timedelta(days=1)
 _INSTANT = timedelta(microseconds=1)
 
-Days = Mapping[str, Mapping[date, Baskets]]
+Days = Mapping[str, Mapping[date, Sample]]
 
 
 @fold("baskets", tables=("basket_days", "PromotionUpliftAnalysis"))
 async def add(session: Session, sales: Sequence[LoggedSale], at: datetime) -> int:
     """Add sales to their days, and note which promotions applied."""
-    days: dict[tuple[str, date, str], Baskets] = {}
+    days: dict[tuple[str, date, str], Sample] = {}
     applied: dict[str, tuple[date, str]] = {}
     for sale in sales:
         day, total = sale.local_at.date(), thousandths(sale.grand_total)
         for group in (ALL_GROUPS, sale.pos_group_id):
             if group is not None:
-                days.setdefault((group, day, sale.currency), Baskets()).add(total)
+                days.setdefault((group, day, sale.currency), Sample()).add(total)
         for one in sale.promotions:
             if one.pilot_arm != CONTROL and (one.promotion_id not in applied or day < applied[one.promotion_id][0]):
                 applied[one.promotion_id] = (day, one.promotion_name)
@@ -77,20 +78,15 @@ async def refresh(context: Context, tenant_id: str, at: datetime) -> int:
         await mark_stale(session, _ranges(days), at)
 
     await context.database.write(mark, tenant=tenant_id, durable=False)
-    done, pace = 0, Pace(context, tenant_id)
-    while True:
+
+    async def portion() -> int:
         analyses = await context.database.read(lambda session: _analyses(session, at), tenant=tenant_id)
-        if not analyses:
-            return done
         rows = [one.row(at) for one in analyses]
+        if rows:
+            await context.database.write(partial(keep_analyses, rows=rows), tenant=tenant_id, durable=False)
+        return len(rows)
 
-        async def work(session: Session, rows: Sequence[Mapping[str, Any]] = tuple(rows)) -> None:
-            await keep_analyses(session, rows)
-
-        await context.database.write(work, tenant=tenant_id, durable=False)
-        done += len(rows)
-        if len(rows) < PORTION or not await pace.should_continue():
-            return done
+    return await in_portions(context, tenant_id, portion, full=PORTION)
 
 
 def _ranges(days: Sequence[date]) -> list[tuple[date, date]]:
@@ -176,17 +172,14 @@ class _Period:
 
     @classmethod
     def of(cls, days: Days, first: date, last: date) -> _Period:
-        baskets, count, total, squares = Baskets(), 0, 0, 0
-        day = first
+        baskets, daily, day = Sample(), Sample(), first
         while day <= last:
-            revenue = 0
-            for of_currency in days.values():
-                if day in of_currency:
-                    baskets.join(of_currency[day])
-                    revenue += of_currency[day].total
-            count, total, squares = count + 1, total + revenue, squares + revenue * revenue
+            sold = [of_currency[day] for of_currency in days.values() if day in of_currency]
+            for one in sold:
+                baskets.join(one)
+            daily.add(sum(one.total for one in sold))
             day += _DAY
-        return cls(sample(baskets), Sample(count, total, squares))
+        return cls(baskets, daily)
 
 
 def _compared(before: _Period, during: _Period, currency: str | None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from promenade.store.reports import usage as store
 from promenade.store.reports.sums import Tally
 from promenade.store.reports.usage import PromotionNames, PromotionSums
 from promenade.workflows.context import Context
-from promenade.workflows.reports.arms_pace import Pace
+from promenade.workflows.reports.arms_pace import in_portions
 from promenade.workflows.reports.exports import Period, Row, export
 from promenade.workflows.reports.folds import fold, refresher
 from promenade.workflows.reports.sales import LoggedSale
@@ -151,31 +151,20 @@ async def add_usage(session: Session, sales: Sequence[LoggedSale], at: datetime)
 @refresher("places")
 async def give_places(context: Context, tenant_id: str, at: datetime) -> int:
     """Rank the POS groups and articles with the highest discounts of each promotion."""
-
-    async def work(session: Session) -> int:
-        return await store.give_places(session, PLACED_AT_ONCE)
-
-    return await _portions(context, tenant_id, work)
+    return await _portions(context, tenant_id, partial(store.give_places, limit=PLACED_AT_ONCE))
 
 
 @refresher("hoursOfDay")
 async def fill_hours(context: Context, tenant_id: str, at: datetime) -> int:
     """Add rows for all 168 hours of the week for promotions that applied for the first time."""
-
-    async def work(session: Session) -> int:
-        return await store.fill_hours(session, FILLED_AT_ONCE)
-
-    return await _portions(context, tenant_id, work)
+    return await _portions(context, tenant_id, partial(store.fill_hours, limit=FILLED_AT_ONCE))
 
 
 async def _portions(context: Context, tenant_id: str, work: Callable[[Session], Awaitable[int]]) -> int:
-    """Repeat a unit of work until nothing is left or the time is up; return the total of its results."""
-    done, pace = 0, Pace(context, tenant_id)
-    while found := await context.database.write(work, tenant=tenant_id, durable=False):
-        done += found
-        if not await pace.should_continue():
-            break
-    return done
+    async def portion() -> int:
+        return await context.database.write(work, tenant=tenant_id, durable=False)
+
+    return await in_portions(context, tenant_id, portion)
 
 
 # ---- exports ------------------------------------------------------------------------------------------------------

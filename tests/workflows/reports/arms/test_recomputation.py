@@ -9,9 +9,10 @@ from typing import Any
 
 from promenade.engine.pilots import treated_groups
 from promenade.store.clockwork.pilots import read_pilots, sum_sales
+from promenade.store.reports.arms import Sample
 from promenade.workflows.reports.aggregating import Run, aggregate
 from promenade.workflows.reports.rebuilding import begin_rebuild, rebuild_portion
-from promenade.workflows.reports.statistics import Sample, welch
+from promenade.workflows.reports.statistics import welch
 from tests.workflows.authoring.desk import TENANT
 from tests.workflows.reports.arms.market import Market
 

@@ -11,9 +11,9 @@ from itertools import pairwise
 
 import pytest
 
+from promenade.store.reports.arms import Sample
 from promenade.workflows.reports.statistics import (
     Finding,
-    Sample,
     chi_squared,
     chi_squared_p_value,
     student_p_value,

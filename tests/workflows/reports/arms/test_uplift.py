@@ -6,7 +6,8 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
-from promenade.workflows.reports.statistics import Sample, welch
+from promenade.store.reports.arms import Sample
+from promenade.workflows.reports.statistics import welch
 from tests.workflows.authoring.desk import NOON
 from tests.workflows.reports.arms.market import Market
 
