@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache, partial
+from types import MappingProxyType
 from typing import Any
 
 import sqlalchemy as sa
@@ -24,6 +25,8 @@ from promenade.store.reports.percentages import Percentage, Projection, Share
 POST_MORTEM = 10
 """How many places the lists of a post-mortem have."""
 
+_Joins = Mapping[sa.Table, sa.ColumnElement[bool]]
+_NONE: _Joins = MappingProxyType({})
 _AMOUNT = ExactDecimal(18, 3)
 _PERCENTAGE = ExactDecimal(9, 2)
 
@@ -33,6 +36,39 @@ _PERCENTAGE = ExactDecimal(9, 2)
 
 def _zero(kind: sa.types.TypeEngine[Any]) -> sa.ColumnElement[Any]:
     return sa.literal_column("0", kind)
+
+
+def _report(
+    set_name: str,
+    rows: sa.Table,
+    given: Mapping[str, sa.ColumnElement[Any]],
+    inner: _Joins = _NONE,
+    outer: _Joins = _NONE,
+) -> sa.Select[Any]:
+    """Select the fields of a report from ``rows``, joined with ``inner`` and ``outer`` tables on their conditions.
+
+    A field that is not ``given`` is the column of its name in the first of the tables that has one. One that is never
+    null is zero where there is no row in an ``outer`` table.
+    """
+    source: sa.FromClause = rows
+    for one, condition in inner.items():
+        source = source.join(one, condition)
+    for one, condition in outer.items():
+        source = source.outerjoin(one, condition)
+    stored = {name: column for one in reversed((rows, *inner, *outer)) for name, column in one.c.items()}
+    columns = []
+    for field in model.entity(set_name).fields:
+        if not field.virtual:
+            value = given[field.name] if field.name in given else stored[field.name]
+            if field.required and isinstance(value, sa.Column) and value.table in outer:
+                value = sa.type_coerce(sa.func.coalesce(value, _zero(value.type)), value.type)
+            columns.append(value.label(field.name))
+    return sa.select(*columns).select_from(source)
+
+
+def _its(rows: sa.Table, of: sa.Table, *, key: str = "id", by: str) -> sa.ColumnElement[bool]:
+    """Return the condition that ``key`` of these rows is ``by`` of other rows of the same tenant."""
+    return (rows.c.tenant_id == of.c.tenant_id) & (rows.c[key] == of.c[by])
 
 
 def _looked_up(set_name: str, by: str, key: str, wanted: str, source: sa.FromClause) -> sa.ColumnElement[Any]:
@@ -66,26 +102,26 @@ def _promotion_name(source: sa.FromClause) -> sa.ColumnElement[Any]:
 
 
 @cache
-def _top_pos_groups(places: int | None = None) -> sa.FromClause:
+def _top_pos_groups(set_name: str, places: int | None = None) -> sa.FromClause:
     sums = table("promotion_pos_group_sums")
-    return _top(sums, sa.func.nullif(sums.c.pos_group_id, "", type_=sums.c.pos_group_id.type), "pos_group_id", places)
+    group = sa.func.nullif(sums.c.pos_group_id, "", type_=sums.c.pos_group_id.type)
+    return _report(set_name, sums, {"pos_group_id": group}).where(_is_shown(sums, places)).subquery("ranked")
 
 
 @cache
-def _top_articles(places: int | None = None) -> sa.FromClause:
+def _top_articles(set_name: str, places: int | None = None) -> sa.FromClause:
     sums = table("promotion_article_sums")
-    return _top(sums, sums.c.article_number, "article_number", places)
+    return _report(set_name, sums, {}).where(_is_shown(sums, places)).subquery("ranked")
 
 
-def _top(sums: sa.Table, item: sa.ColumnElement[Any], name: str, places: int | None) -> sa.FromClause:
-    """Select the ranked rows, up to ``places`` of them, in the order of a partial index on just these."""
+def _is_shown(sums: sa.Table, places: int | None) -> sa.ColumnElement[bool]:
+    """Return the condition for the ranked rows, up to ``places`` of them, in the order of a partial index on these."""
     # Written as in the partial indexes, which the planner uses only if it recognizes their condition.
     shown = sums.c.rank != sa.literal_column("0")
-    if places is not None:
-        # As an expression, so that it is not used as an index range: a promotion has few ranks to scan.
-        shown = shown & (sums.c.rank + sa.literal_column("0") <= sa.literal_column(str(places)))
-    columns = (sums.c.promotion_id, sums.c.currency, sums.c.rank, sums.c.total_discount, sums.c.applications)
-    return sa.select(sums.c.tenant_id, *columns, item.label(name)).where(shown).subquery("ranked")
+    if places is None:
+        return shown
+    # As an expression, so that it is not used as an index range: a promotion has few ranks to scan.
+    return shown & (sums.c.rank + sa.literal_column("0") <= sa.literal_column(str(places)))
 
 
 # ---- averages -------------------------------------------------------------------------------------------------------
@@ -123,35 +159,25 @@ def _average(source: sa.FromClause) -> sa.ColumnElement[Any]:
 def _budget_utilization() -> sa.FromClause:
     budgets, totals = table("Budgets"), table("budget_totals")
     remaining = _remaining(budgets)
-    burn = sa.func.coalesce(totals.c.daily_burn, _zero(_AMOUNT))
-    return (
-        sa.select(
-            budgets.c.id.label("budget_id"),
-            budgets.c.name.label("budget_name"),
-            budgets.c.status,
-            sa.type_coerce(budgets.c.total_amount, _AMOUNT).label("total_amount"),
-            budgets.c.consumed_amount,
-            remaining.label("remaining_amount"),
-            budgets.c.currency,
-            Percentage(budgets.c.consumed_amount, budgets.c.total_amount).label("utilization_pct"),
-            sa.type_coerce(burn, _AMOUNT).label("daily_burn_rate"),
-            _projected(budgets, totals, remaining).label("projected_exhaustion"),
-            sa.func.coalesce(totals.c.transactions, _zero(sa.BigInteger())).label("transaction_count"),
-            _linked_promotions(budgets.c.tenant_id, budgets.c.id).label("linked_promotions"),
-            sa.type_coerce(sa.func.coalesce(totals.c.uncovered, _zero(_AMOUNT)), _AMOUNT).label("uncovered_amount"),
-            budgets.c.reserved_amount,
-            budgets.c.valid_to,
-            totals.c.first_at.label("first_consumed_at"),
-            totals.c.last_at.label("last_consumed_at"),
-            budgets.c.tenant_id,
-        )
-        .select_from(
-            budgets.outerjoin(
-                totals, (totals.c.tenant_id == budgets.c.tenant_id) & (totals.c.budget_id == budgets.c.id)
-            )
-        )
-        .subquery("budget_utilization")
-    )
+    return _report(
+        "BudgetUtilization",
+        budgets,
+        {
+            "budget_id": budgets.c.id,
+            "budget_name": budgets.c.name,
+            "total_amount": sa.type_coerce(budgets.c.total_amount, _AMOUNT),
+            "remaining_amount": remaining,
+            "utilization_pct": Percentage(budgets.c.consumed_amount, budgets.c.total_amount),
+            "daily_burn_rate": totals.c.daily_burn,
+            "projected_exhaustion": _projected(budgets, totals, remaining),
+            "transaction_count": totals.c.transactions,
+            "linked_promotions": _linked_promotions(budgets.c.tenant_id, budgets.c.id),
+            "uncovered_amount": totals.c.uncovered,
+            "first_consumed_at": totals.c.first_at,
+            "last_consumed_at": totals.c.last_at,
+        },
+        outer={totals: _its(totals, budgets, key="budget_id", by="id")},
+    ).subquery("budget_utilization")
 
 
 def _remaining(budgets: sa.FromClause) -> sa.ColumnElement[Any]:
@@ -180,8 +206,6 @@ def _linked_promotions(tenant: sa.ColumnElement[Any], budget: sa.ColumnElement[A
 @cache
 def _stakeholder_cost_breakdown() -> sa.FromClause:
     pairs, budgets, stakeholders = table("BudgetStakeholders"), table("Budgets"), table("Stakeholders")
-    of_budget = (budgets.c.tenant_id == pairs.c.tenant_id) & (budgets.c.id == pairs.c.budget_id)
-    of_stakeholder = (stakeholders.c.tenant_id == pairs.c.tenant_id) & (stakeholders.c.id == pairs.c.stakeholder_id)
     # The rounded share of all up to this one minus that of all before it, so that the rounded parts add up to the
     # whole.
     before = _shares_before(pairs)
@@ -189,26 +213,25 @@ def _stakeholder_cost_breakdown() -> sa.FromClause:
     consumed, currency = budgets.c.consumed_amount, budgets.c.currency
     cost = sa.type_coerce(Share(consumed, upto, currency) - Share(consumed, before, currency), _AMOUNT)
     paid = _contributions(pairs)
-    return (
-        sa.select(
-            pairs.c.stakeholder_id,
-            pairs.c.budget_id,
-            stakeholders.c.name.label("stakeholder_name"),
-            stakeholders.c.type.label("stakeholder_type"),
-            budgets.c.name.label("budget_name"),
-            pairs.c.share_percentage,
-            before.label("shares_before"),
-            budgets.c.consumed_amount.label("total_budget_cost"),
-            cost.label("stakeholder_cost"),
-            paid.label("contributions_total"),
-            sa.type_coerce(paid - cost, _AMOUNT).label("net_balance"),
-            _linked_promotions(pairs.c.tenant_id, pairs.c.budget_id).label("linked_promotions"),
-            budgets.c.currency,
-            pairs.c.tenant_id,
-        )
-        .select_from(pairs.join(budgets, of_budget).join(stakeholders, of_stakeholder))
-        .subquery("stakeholder_cost_breakdown")
+    rows = _report(
+        "StakeholderCostBreakdown",
+        pairs,
+        {
+            "stakeholder_name": stakeholders.c.name,
+            "stakeholder_type": stakeholders.c.type,
+            "budget_name": budgets.c.name,
+            "total_budget_cost": consumed,
+            "stakeholder_cost": cost,
+            "contributions_total": paid,
+            "net_balance": sa.type_coerce(paid - cost, _AMOUNT),
+            "linked_promotions": _linked_promotions(pairs.c.tenant_id, pairs.c.budget_id),
+        },
+        inner={
+            budgets: _its(budgets, pairs, by="budget_id"),
+            stakeholders: _its(stakeholders, pairs, by="stakeholder_id"),
+        },
     )
+    return rows.add_columns(before.label("shares_before")).subquery("stakeholder_cost_breakdown")
 
 
 def _shares_before(pairs: sa.FromClause) -> sa.ColumnElement[Any]:
@@ -240,30 +263,20 @@ def _contributions(pairs: sa.FromClause) -> sa.ColumnElement[Any]:
 @cache
 def _coupon_analytics() -> sa.FromClause:
     types, counts = table("CouponTypes"), table("coupon_type_counts")
-    of_type = (counts.c.tenant_id == types.c.tenant_id) & (counts.c.coupon_type_id == types.c.id)
-
-    def counted(name: str) -> sa.ColumnElement[Any]:
-        return sa.func.coalesce(counts.c[name], _zero(sa.BigInteger()))
-
-    totals = ("issued", "active", "reserved", "redeemed", "expired", "cancelled")
     # Cast, because on one database the quotient of integers is an integer.
     whole = ExactDecimal(18, 0)
     rate = Percentage(sa.cast(counts.c.redeemed, whole), sa.cast(counts.c.issued, whole))
-    return (
-        sa.select(
-            types.c.id.label("coupon_type_id"),
-            types.c.name.label("coupon_type_name"),
-            *(counted(name).label(f"total_{name}") for name in totals),
-            sa.case((counts.c.issued > _zero(sa.BigInteger()), rate), else_=sa.null()).label("redemption_rate"),
-            types.c.code_type,
-            counted("created").label("total_created"),
-            counted("pooled").label("total_pooled"),
-            counts.c.counted_at,
-            types.c.tenant_id,
-        )
-        .select_from(types.outerjoin(counts, of_type))
-        .subquery("coupon_analytics")
-    )
+    return _report(
+        "CouponAnalytics",
+        types,
+        {
+            "coupon_type_id": types.c.id,
+            "coupon_type_name": types.c.name,
+            "redemption_rate": sa.case((counts.c.issued > _zero(sa.BigInteger()), rate), else_=sa.null()),
+            **{f"total_{name}": column for name, column in counts.c.items()},
+        },
+        outer={counts: _its(counts, types, key="coupon_type_id", by="id")},
+    ).subquery("coupon_analytics")
 
 
 # ---- pilots and experiments ------------------------------------------------------------------------------------------
@@ -273,18 +286,8 @@ def _coupon_analytics() -> sa.FromClause:
 def _daily() -> sa.FromClause:
     """The rows of DailyABTestAggregates."""
     days = table("arm_days")
-    return (
-        sa.select(
-            *_of_a_day(days),
-            days.c.trial.label("trial"),
-            days.c.treated_revenue.label("revenue"),
-            days.c.control_transactions.label("control_transactions"),
-            days.c.control_conversions.label("control_converted"),
-            days.c.control_revenue.label("control_revenue"),
-        )
-        .select_from(days)
-        .subquery("daily_ab_test_aggregates")
-    )
+    given = {"revenue": days.c.treated_revenue, "control_converted": days.c.control_conversions}
+    return _trial_days("DailyABTestAggregates", given)
 
 
 @cache
@@ -293,62 +296,46 @@ def _returns() -> sa.FromClause:
     days = table("arm_days")
     nothing: sa.ColumnElement[Any] = sa.literal_column("0")
     won = sa.case((days.c.extra_revenue > nothing, days.c.extra_revenue), else_=nothing)
-    return (
-        sa.select(
-            *_of_a_day(days),
-            Percentage(days.c.treated_conversions, days.c.treated_transactions).label("conversion_rate"),
-            sa.case((days.c.extra_revenue.is_(None), sa.null()), else_=Percentage(won, days.c.treated_discount)).label(
-                "return_on_discount"
-            ),
-        )
-        .select_from(days)
-        .subquery("ab_test_roi")
-    )
+    gained = Percentage(won, days.c.treated_discount)
+    given = {
+        "conversion_rate": Percentage(days.c.treated_conversions, days.c.treated_transactions),
+        "return_on_discount": sa.case((days.c.extra_revenue.is_(None), sa.null()), else_=gained),
+    }
+    return _trial_days("ABTestROI", given)
 
 
-def _of_a_day(days: sa.Table) -> tuple[sa.ColumnElement[Any], ...]:
-    return (
-        days.c.tenant_id.label("tenant_id"),
-        days.c.day.label("day"),
-        days.c.promotion_id.label("promotion_id"),
-        _promotion_name(days).label("promotion_name"),
-        days.c.currency.label("currency"),
-        days.c.treated_transactions.label("shown"),
-        days.c.treated_conversions.label("converted"),
-        days.c.extra_revenue.label("extra_revenue"),
-        days.c.treated_discount.label("total_discount"),
-    )
+def _trial_days(set_name: str, given: Mapping[str, sa.ColumnElement[Any]]) -> sa.FromClause:
+    days = table("arm_days")
+    shared = {
+        "promotion_name": _promotion_name(days),
+        "shown": days.c.treated_transactions,
+        "converted": days.c.treated_conversions,
+        "total_discount": days.c.treated_discount,
+    }
+    return _report(set_name, days, {**shared, **given}).subquery("trial_days")
 
 
 @cache
 def _pilots() -> sa.FromClause:
     """The rows of PilotComparisonReports."""
     arms, promotions, configs = table("PromotionAbComparison"), table("Promotions"), table("PromotionPilotConfigs")
-    shared = (
-        "tenant_id", "promotion_id", "arm", "transactions", "avg_basket", "conversion_rate", "uplift", "p_value",
-        "is_significant", "conversion_uplift", "conversion_p_value", "currency", "conversions", "revenue",
-        "total_discount",
-    )  # fmt: skip
-    planned = ("pilot_start_at", "pilot_end_at", "auto_promote_threshold")
-    of_the_pilot = (configs.c.tenant_id == arms.c.tenant_id) & (configs.c.promotion_id == arms.c.promotion_id)
     return (
-        sa.select(
-            *(arms.c[name].label(name) for name in shared),
-            sa.func.coalesce(promotions.c.name, arms.c.kept_name).label("promotion_name"),
-            promotions.c.status.label("promotion_status"),
-            *(configs.c[name].label(name) for name in planned),
-            sa.func.coalesce(configs.c.auto_promote, sa.false()).label("auto_promote"),
+        _report(
+            "PilotComparisonReports",
+            arms,
+            {
+                "promotion_name": sa.func.coalesce(promotions.c.name, arms.c.kept_name),
+                "promotion_status": promotions.c.status,
+                "auto_promote": sa.func.coalesce(configs.c.auto_promote, sa.false()),
+            },
+            outer={
+                promotions: _its(promotions, arms, by="promotion_id"),
+                configs: _its(configs, arms, key="promotion_id", by="promotion_id"),
+            },
         )
-        .select_from(_with_promotions(arms, promotions).outerjoin(configs, of_the_pilot))
         .where(arms.c.trial == "PILOT")
         .subquery("pilot_comparison_reports")
     )
-
-
-def _with_promotions(rows: sa.Table, promotions: sa.Table) -> sa.Join:
-    """Join rows of reports with their promotions, if these still exist."""
-    its = (promotions.c.tenant_id == rows.c.tenant_id) & (promotions.c.id == rows.c.promotion_id)
-    return rows.outerjoin(promotions, its)
 
 
 # ---- advice ---------------------------------------------------------------------------------------------------------
@@ -367,28 +354,14 @@ _KINDS = {
 
 
 @cache
-def _of_kind(kind: str) -> sa.FromClause:
+def _of_kind(set_name: str, kind: str) -> sa.FromClause:
     """Select the days of one kind of advice; it reads plain tables, so the tenant filter applies as usual."""
-
     shown, converted = table("advice_shown"), table("advice_converted")
     same = [converted.c[name] == shown.c[name] for name in ("tenant_id", "kind", "promotion_id", "day", "currency")]
-    return (
-        sa.select(
-            shown.c.day,
-            shown.c.promotion_id,
-            _promotion_name(shown).label("promotion_name"),
-            shown.c.currency,
-            shown.c.shown,
-            sa.func.coalesce(converted.c.converted, sa.literal_column("0", sa.BigInteger())).label("converted"),
-            _amount(converted.c.extra_revenue).label("extra_revenue"),
-            _amount(converted.c.total_discount).label("total_discount"),
-            (_amount(converted.c.extra_revenue) - _amount(converted.c.total_discount)).label("net_gain"),
-            shown.c.tenant_id,
-        )
-        .select_from(shown.outerjoin(converted, sa.and_(*same)))
-        .where(shown.c.kind == sa.literal_column(f"'{kind}'"))
-        .subquery("advice")
-    )
+    gained, given = (_amount(converted.c[name]) for name in ("extra_revenue", "total_discount"))
+    fields = {"promotion_name": _promotion_name(shown), "net_gain": gained - given}
+    rows = _report(set_name, shown, fields, outer={converted: sa.and_(*same)})
+    return rows.where(shown.c.kind == sa.literal_column(f"'{kind}'")).subquery("advice")
 
 
 def _amount(column: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
@@ -418,12 +391,12 @@ QUERIES: Mapping[str, Callable[[], sa.FromClause]] = {
     "CouponAnalytics": _coupon_analytics,
     "DailyABTestAggregates": _daily,
     "PilotComparisonReports": _pilots,
-    "PromotionPostMortemTopArticles": partial(_top_articles, POST_MORTEM),
-    "PromotionPostMortemTopStores": partial(_top_pos_groups, POST_MORTEM),
-    "PromotionTopArticles": _top_articles,
-    "PromotionTopPosGroups": _top_pos_groups,
+    "PromotionPostMortemTopArticles": partial(_top_articles, "PromotionPostMortemTopArticles", POST_MORTEM),
+    "PromotionPostMortemTopStores": partial(_top_pos_groups, "PromotionPostMortemTopStores", POST_MORTEM),
+    "PromotionTopArticles": partial(_top_articles, "PromotionTopArticles"),
+    "PromotionTopPosGroups": partial(_top_pos_groups, "PromotionTopPosGroups"),
     "StakeholderCostBreakdown": _stakeholder_cost_breakdown,
-    **{name: partial(_of_kind, kind) for name, kind in _KINDS.items()},
+    **{name: partial(_of_kind, name, kind) for name, kind in _KINDS.items()},
 }
 """By entity set, of one that is not stored: the query that stands in for its table."""
 
