@@ -11,12 +11,10 @@ from typing import Any
 
 from sqlalchemy import Row, and_, case, delete, func, or_, select, text, update
 
-from odata_server.sql.connection import Kept
-from promenade.store.driver.recurring import parameter
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.driver.upsert import upsert
-from promenade.store.reports.sums import add_rows, totals
+from promenade.store.reports.sums import add_rows, set_columns, totals
 
 DAYS, UTC_DAYS = "arm_days", "arm_utc_days"
 
@@ -92,6 +90,7 @@ class DaySums:
         self.promotion_name = other.promotion_name or self.promotion_name
 
 
+_KEY = ("promotion_id", "day", "currency")
 DayKey = tuple[str, date, str]
 """Promotion, day and currency."""
 
@@ -159,15 +158,13 @@ async def add_days(session: Session, name: str, days: Mapping[DayKey, DaySums]) 
     of_table = {"is_stale": True} if name == DAYS else {}
     rows = [
         {
-            "promotion_id": promotion_id,
-            "day": day,
-            "currency": currency,
+            **dict(zip(_KEY, key, strict=True)),
             "trial": sums.trial,
             "promotion_name": sums.promotion_name,
             **_columns(sums),
             **of_table,
         }
-        for (promotion_id, day, currency), sums in sorted(days.items(), key=lambda item: item[0])
+        for key, sums in sorted(days.items(), key=lambda item: item[0])
     ]
     return await add_rows(session, name, rows)
 
@@ -219,23 +216,8 @@ async def read_sums(
 
 async def keep_extra_revenue(session: Session, amounts: Iterable[tuple[DayKey, Decimal | None]]) -> None:
     """Store the extra revenue of treated arms over their control arms."""
-    rows = [
-        {"key_promotion": promotion_id, "key_day": day, "key_currency": currency, "new_amount": amount}
-        for (promotion_id, day, currency), amount in amounts
-    ]
-    await session.execute_many(_KEEPING, rows)
-
-
-_ARM_DAYS = table(DAYS)
-_KEEPING = Kept(
-    update(_ARM_DAYS)
-    .where(
-        _ARM_DAYS.c.promotion_id == parameter("key_promotion", _ARM_DAYS.c.promotion_id.type),
-        _ARM_DAYS.c.day == parameter("key_day", _ARM_DAYS.c.day.type),
-        _ARM_DAYS.c.currency == parameter("key_currency", _ARM_DAYS.c.currency.type),
-    )
-    .values(extra_revenue=parameter("new_amount", _ARM_DAYS.c.extra_revenue.type))
-)
+    rows = [{**dict(zip(_KEY, key, strict=True)), "extra_revenue": amount} for key, amount in amounts]
+    await set_columns(session, DAYS, rows, by=_KEY)
 
 
 async def drop_comparisons(session: Session, promotion_ids: Sequence[str]) -> None:

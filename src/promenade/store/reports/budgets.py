@@ -15,13 +15,11 @@ from sqlalchemy import (
     Select,
     and_,
     exists,
-    false,
     func,
     literal_column,
     or_,
     select,
     tuple_,
-    update,
 )
 
 from odata_server.sql.connection import Kept
@@ -30,7 +28,7 @@ from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.reports.periods import Stretch
 from promenade.store.reports.queries import QUERIES
-from promenade.store.reports.sums import sums_between
+from promenade.store.reports.sums import set_columns, sums_between
 
 _CONSUMPTIONS = table("BudgetConsumptions")
 _TOTALS = table("budget_totals")
@@ -143,34 +141,17 @@ def _recent(condition: ColumnElement[bool]) -> Select[Any]:
 
 async def keep_burns(session: Session, burns: Sequence[Burn], at: datetime) -> None:
     """Store rates, except for budgets to which sales were added in the meantime: those are computed again."""
-    await session.execute_many(
-        _keeping(),
-        [
-            {
-                "key": one.seen.budget_id,
-                "seen": one.seen.transactions,
-                "per_day": one.per_day,
-                "at": at,
-            }
-            for one in burns
-        ],
-    )
-
-
-@cache
-def _keeping() -> Kept:
-    return Kept(
-        update(_TOTALS)
-        .where(
-            _TOTALS.c.budget_id == parameter("key", _TOTALS.c.budget_id.type),
-            _TOTALS.c.transactions == parameter("seen", _TOTALS.c.transactions.type),
-        )
-        .values(
-            daily_burn=parameter("per_day", _TOTALS.c.daily_burn.type),
-            reckoned_at=parameter("at", _TOTALS.c.reckoned_at.type),
-            changed=false(),
-        )
-    )
+    rows = [
+        {
+            "budget_id": one.seen.budget_id,
+            "transactions": one.seen.transactions,
+            "daily_burn": one.per_day,
+            "reckoned_at": at,
+            "changed": False,
+        }
+        for one in burns
+    ]
+    await set_columns(session, "budget_totals", rows, by=("budget_id", "transactions"))
 
 
 # ---- periods --------------------------------------------------------------------------------------------------------

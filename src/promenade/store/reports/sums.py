@@ -7,14 +7,14 @@ column of an internal table (exposed by no service) names its attribute in ``inf
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import cache
 from itertools import product
 from operator import add, attrgetter, itemgetter, or_
 from typing import Any
 
-from sqlalchemy import ColumnElement, Date, Row, Table, case, delete, func, null, select
+from sqlalchemy import ColumnElement, Date, Row, Table, case, delete, func, null, select, update
 
 from odata_server.sql.connection import Kept
 from promenade import model
@@ -198,6 +198,21 @@ async def delete_rows(
         await session.execute_many(delete(rows).where(*its, *where), given)
 
 
+async def set_columns(session: Session, name: str, rows: Sequence[Mapping[str, Any]], *, by: Sequence[str]) -> None:
+    """Set columns of the rows of a table that have the same values in the columns ``by``."""
+    if rows:
+        given = [{f"given_{column}": value for column, value in row.items()} for row in rows]
+        await session.execute_many(_setting(name, tuple(rows[0]), tuple(by)), given)
+
+
+@cache
+def _setting(name: str, columns: tuple[str, ...], by: tuple[str, ...]) -> Kept:
+    rows = table(name)
+    given: dict[str, Any] = {one: parameter(f"given_{one}", rows.c[one].type) for one in columns}
+    its = [rows.c[one] == given.pop(one) for one in by]
+    return Kept(update(rows).where(*its).values(given))
+
+
 def kept_for(name: str) -> tuple[ColumnElement[Any], timedelta]:
     """Return the time in a table's rows that says how old they are, and how long they are kept after it."""
     (aged,) = (column for column in table(name).c if column.info.get("kept_days"))
@@ -246,6 +261,9 @@ _TOTALS: Mapping[Merge, Callable[..., ColumnElement[Any]]] = {
 }
 
 
+_SPANS: Mapping[Merge, _Join] = {Merge.SUM: add, Merge.DISTINCT: add, Merge.LEAST: min, Merge.GREATEST: max}
+
+
 def totals(name: str) -> list[ColumnElement[Any]]:
     """Return the expressions that total several rows, for the measures that can be totalled."""
     return [
@@ -269,3 +287,14 @@ async def sums_between(
     keys = [rows.c[one] for one in by]
     statement = select(*keys, *totals(name)).where(grain >= first, grain < end, *where)
     return await session.execute(statement.group_by(*keys))
+
+
+def add_up(name: str, by: str, rows: Iterable[Any]) -> dict[Any, dict[str, Any]]:
+    """Add up the totals of several spans, which are rows with the measures of an aggregate, by one dimension."""
+    joins = {column: _SPANS[one.merge] for column, one in _measures(name).items() if one.merge in _SPANS}
+    found: dict[Any, dict[str, Any]] = {}
+    for row in rows:
+        new = {column: getattr(row, column) for column in joins}
+        old = found.get(getattr(row, by))
+        found[getattr(row, by)] = new if old is None else {one: join(old[one], new[one]) for one, join in joins.items()}
+    return found

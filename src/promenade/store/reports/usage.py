@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -30,7 +29,7 @@ from promenade.store.driver.recurring import parameter, read_among
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.reports.periods import Stretch
-from promenade.store.reports.sums import add_missing, bounded, delete_rows, sums_between
+from promenade.store.reports.sums import add_missing, add_up, bounded, delete_rows, sums_between
 
 PLACES = 20
 """How many POS groups, and articles, of a promotion are given a place."""
@@ -174,25 +173,6 @@ async def fill_hours(session: Session, limit: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class PromotionSums:
-    """Totals of a promotion: number of applications, discount, and first and last application."""
-
-    applications: int
-    total_discount: Decimal
-    first_applied_at: datetime
-    last_applied_at: datetime
-
-    def plus(self, other: PromotionSums) -> PromotionSums:
-        """Return the sum of both."""
-        return PromotionSums(
-            self.applications + other.applications,
-            self.total_discount + other.total_discount,
-            min(self.first_applied_at, other.first_applied_at),
-            max(self.last_applied_at, other.last_applied_at),
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class PromotionNames:
     """Current or last known name of a promotion; status and type are None if it was deleted."""
 
@@ -203,32 +183,24 @@ class PromotionNames:
 
 async def sums_of(
     session: Session, since: datetime, until: datetime, promotion_id: str | None = None
-) -> dict[str, PromotionSums]:
+) -> dict[str, dict[str, Any]]:
     """Return the totals by promotion of sales confirmed from ``since`` to before ``until``; of one promotion or all.
 
     Sales of whole UTC days are included once reports count them, those of the first and last, incomplete day as soon as
     they are confirmed.
     """
     stretch = Stretch.of(since.astimezone(UTC), until.astimezone(UTC))
-    found: dict[str, PromotionSums] = {}
+    rows: list[Any] = []
     for start, end in stretch.edges:
-        _merge(found, await _of_logs(session, start, end, promotion_id))
+        rows += await _of_logs(session, start, end, promotion_id)
     for span, first, stop in stretch.spans():
         name = f"promotion_utc_{span}s"
         of_one = () if promotion_id is None else (table(name).c.promotion_id == promotion_id,)
-        _merge(found, _sums(await sums_between(session, name, ("promotion_id",), first, stop, *of_one)))
-    return found
+        rows += await sums_between(session, name, ("promotion_id",), first, stop, *of_one)
+    return add_up("promotion_utc_days", "promotion_id", rows)
 
 
-def _merge(found: dict[str, PromotionSums], more: dict[str, PromotionSums]) -> None:
-    for promotion_id, sums in more.items():
-        before = found.get(promotion_id)
-        found[promotion_id] = sums if before is None else before.plus(sums)
-
-
-async def _of_logs(
-    session: Session, since: datetime, until: datetime, promotion_id: str | None
-) -> dict[str, PromotionSums]:
+async def _of_logs(session: Session, since: datetime, until: datetime, promotion_id: str | None) -> list[Any]:
     applied = or_(_LOG_PROMOTIONS.c.pilot_arm.is_(None), _LOG_PROMOTIONS.c.pilot_arm != "CONTROL")
     # Grouped by an expression without an index: SQLite would otherwise scan the index of all promotions ever applied.
     promotion = _LOG_PROMOTIONS.c.promotion_id.concat(literal_column("''"))
@@ -244,18 +216,9 @@ async def _of_logs(
         .where(_LOGS.c.confirmed_at >= since, _LOGS.c.confirmed_at < until, _LOGS.c.status == "CALCULATED", applied)
         .group_by(promotion)
     )
-    found = _sums(await session.execute(statement))
+    found = await session.execute(statement)
     # Filtered here: with a condition on one promotion a planner may read all its sales instead of those of a day.
-    return found if promotion_id is None else {one: sums for one, sums in found.items() if one == promotion_id}
-
-
-def _sums(rows: Sequence[Any]) -> dict[str, PromotionSums]:
-    return {
-        row.promotion_id: PromotionSums(
-            int(row.applications), row.total_discount, row.first_applied_at, row.last_applied_at
-        )
-        for row in rows
-    }
+    return [row for row in found if promotion_id in (None, row.promotion_id)]
 
 
 async def paid_by(session: Session, stakeholder_id: str) -> set[str]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from promenade.store.driver.unit import Session
 from promenade.store.reports import usage as store
 from promenade.store.reports.sums import Tally
-from promenade.store.reports.usage import PromotionNames, PromotionSums
+from promenade.store.reports.usage import PromotionNames
 from promenade.workflows.context import Context
 from promenade.workflows.reports.arms_pace import in_portions
 from promenade.workflows.reports.exports import Period, Row, export
@@ -179,7 +179,7 @@ _THOUSANDTH = Decimal("0.001")
 async def promotion_performance(context: Context, period: Period) -> AsyncIterator[Row]:
     """Yield the promotions that applied within the period, highest total discount first."""
 
-    async def look(session: Session) -> dict[str, PromotionSums]:
+    async def look(session: Session) -> dict[str, dict[str, Any]]:
         sums = await store.sums_of(session, period.since, period.until, period.promotion_id)
         if period.stakeholder_id is None:
             return sums
@@ -187,7 +187,7 @@ async def promotion_performance(context: Context, period: Period) -> AsyncIterat
         return {promotion_id: one for promotion_id, one in sums.items() if promotion_id in paid}
 
     found = await context.database.read(look, tenant=period.tenant_id)
-    ordered = sorted(found, key=lambda one: (-found[one].total_discount, one))
+    ordered = sorted(found, key=lambda one: (-found[one]["total_discount"], one))
     for start in range(0, len(ordered), NAMED_AT_ONCE):
         some = ordered[start : start + NAMED_AT_ONCE]
         names = await context.database.read(partial(store.names_of, promotions=some), tenant=period.tenant_id)
@@ -195,16 +195,16 @@ async def promotion_performance(context: Context, period: Period) -> AsyncIterat
             yield _row(promotion_id, found[promotion_id], names.get(promotion_id, _UNKNOWN))
 
 
-def _row(promotion_id: str, sums: PromotionSums, names: PromotionNames) -> Row:
-    average = sums.total_discount / sums.applications
+def _row(promotion_id: str, sums: Mapping[str, Any], names: PromotionNames) -> Row:
+    average = sums["total_discount"] / sums["applications"]
     return {
         "promotion_id": promotion_id,
         "promotion_name": names.name,
         "promotion_status": names.status,
         "promotion_type": names.type,
-        "applications_count": sums.applications,
-        "total_discount_given": sums.total_discount,
+        "applications_count": int(sums["applications"]),
+        "total_discount_given": sums["total_discount"],
         "avg_discount_per_tx": average.quantize(_THOUSANDTH, ROUND_HALF_UP),
-        "first_applied_at": sums.first_applied_at,
-        "last_applied_at": sums.last_applied_at,
+        "first_applied_at": sums["first_applied_at"],
+        "last_applied_at": sums["last_applied_at"],
     }
