@@ -6,7 +6,7 @@ The mark is on the job of the sale's asynchronous stage, which every confirmed s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -62,14 +62,7 @@ class Unreported:
 
 # --- How far reports are ---------------------------------------------------------------------------------------------
 
-_STATE_COLUMNS = (
-    _STATE.c.portions,
-    _STATE.c.refreshed_portions,
-    _STATE.c.refreshed_at,
-    _STATE.c.rebuild,
-    _STATE.c.cursor_at,
-    _STATE.c.cursor_id,
-)
+_STATE_COLUMNS = tuple(_STATE.c[one.name] for one in fields(State))
 
 
 async def read_state(session: Session) -> State:
@@ -176,13 +169,9 @@ def _by_log(rows: Sequence[Row[Any]]) -> dict[str, list[Row[Any]]]:
 
 
 def _select_logs(condition: Any) -> Select[Any]:
-    shown = (
-        _LOGS.c[name]
-        for name in (
-            *("id", "origin", "transaction_id", "transaction_counter", "pos_group_id", "customer_id", "currency"),
-            *("pilot_arm", "subtotal", "discount", "grand_total", "loyalty_points", "evaluated_at", "confirmed_at"),
-        )
-    )
+    names = ("id", "origin", "transaction_id", "transaction_counter", "pos_group_id", "customer_id", "currency")
+    amounts = ("subtotal", "discount", "grand_total", "evaluated_at", "confirmed_at")
+    shown = (_LOGS.c[name] for name in (*names, *amounts))
     source = _LOGS.outerjoin(_GROUPS, _GROUPS.c.id == _LOGS.c.pos_group_id).outerjoin(
         _CONFIRMATIONS,
         and_(
@@ -206,5 +195,5 @@ def _select_items(condition: Any) -> Select[Any]:
 
 
 def _select_applied(condition: Any) -> Select[Any]:
-    names = ("log_id", "promotion_id", "promotion_name", "total_discount", "points", "pilot_arm", "coupon_code_id")
+    names = ("log_id", "promotion_id", "promotion_name", "total_discount", "points", "pilot_arm")
     return select(*(_APPLIED.c[name] for name in names)).where(condition)

@@ -12,11 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
-from functools import cache
 from typing import Any, NamedTuple
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
@@ -35,7 +33,7 @@ from promenade.store.reports.advice import (
 from promenade.store.reports.sums import Tally, kept_for
 from promenade.workflows.context import Context
 from promenade.workflows.reports.folds import fold
-from promenade.workflows.reports.sales import LoggedSale
+from promenade.workflows.reports.sales import LoggedSale, zone_of
 from promenade.zstd import decompress
 
 GAP, NEAR_MISS, NUDGE, SAVING, FREE_ITEM = "GAP", "NEAR_MISS", "NUDGE", "SAVING", "FREE_ITEM"
@@ -106,17 +104,9 @@ def _outcome(record: bytes) -> _Outcome:
     return _RECORD.decode(decompress(record))[4]
 
 
-@cache
-def _zone(name: str | None) -> ZoneInfo | None:
-    try:
-        return ZoneInfo(name) if name else None
-    except (ZoneInfoNotFoundError, ValueError):
-        return None
-
-
 def _day(at: datetime, time_zone: str | None) -> date:
     """Return the day in the POS group's time zone, or in UTC if the group no longer exists."""
-    return at.astimezone(_zone(time_zone) or UTC).date()
+    return at.astimezone(zone_of(time_zone)).date()
 
 
 # ---- shown --------------------------------------------------------------------------------------------------------

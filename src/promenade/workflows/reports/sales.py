@@ -54,7 +54,6 @@ class LoggedPromotion:
     total_discount: Decimal
     points: int
     pilot_arm: str | None
-    coupon_code_id: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,11 +72,9 @@ class LoggedSale:
     pos_group_id: str | None
     customer_id: str | None
     currency: str
-    pilot_arm: str | None
     subtotal: Decimal
     discount: Decimal
     grand_total: Decimal
-    loyalty_points: int
     evaluated_at: datetime
     confirmed_at: datetime
     local_at: datetime
@@ -109,14 +106,12 @@ def _sale(log: Any, items: Sequence[Any], applied: Sequence[Any]) -> LoggedSale:
         pos_group_id=log.pos_group_id,
         customer_id=log.customer_id,
         currency=log.currency,
-        pilot_arm=log.pilot_arm,
         subtotal=log.subtotal,
         discount=log.discount,
         grand_total=log.grand_total,
-        loyalty_points=log.loyalty_points,
         evaluated_at=log.evaluated_at,
         confirmed_at=log.confirmed_at,
-        local_at=log.confirmed_at.astimezone(_zone(log.time_zone)).replace(tzinfo=None),
+        local_at=log.confirmed_at.astimezone(zone_of(log.time_zone)).replace(tzinfo=None),
         lines=tuple([_line(item, shares) for item in items]),
         promotions=tuple([_promotion(row) for row in applied]),
     )
@@ -142,7 +137,6 @@ def _promotion(row: Any) -> LoggedPromotion:
         total_discount=row.total_discount,
         points=row.points,
         pilot_arm=row.pilot_arm,
-        coupon_code_id=row.coupon_code_id,
     )
 
 
@@ -173,8 +167,9 @@ def _shares(record: SaleRecord, charged: Mapping[str, Decimal], exponent: int) -
 
 
 @cache
-def _zone(name: str) -> tzinfo:
+def zone_of(name: str | None) -> tzinfo:
+    """Return a time zone; UTC for None and names that are not known."""
     try:
-        return ZoneInfo(name)
+        return ZoneInfo(name) if name else UTC
     except (ZoneInfoNotFoundError, ValueError, OSError):
         return UTC

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import partial
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from promenade.engine.pilots import treated_groups
 from promenade.store.driver.unit import Session
@@ -36,7 +35,7 @@ from promenade.workflows.reports.arms_counting import thousandths
 from promenade.workflows.reports.arms_pace import in_portions
 from promenade.workflows.reports.arms_results import amount, percent, probability
 from promenade.workflows.reports.folds import fold, refresher
-from promenade.workflows.reports.sales import LoggedSale
+from promenade.workflows.reports.sales import LoggedSale, zone_of
 from promenade.workflows.reports.statistics import uplift_percent, welch
 
 PORTION = 20  # promotions analysed per unit of work
@@ -247,11 +246,7 @@ def _zone(groups: frozenset[str], zones: Mapping[str, str]) -> tzinfo:
     asked = zones.values() if ALL_GROUPS in groups else [zones[one] for one in groups if one in zones]
     if not asked:
         return UTC
-    name = min(Counter(asked).items(), key=lambda one: (-one[1], one[0]))[0]
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return UTC
+    return zone_of(min(Counter(asked).items(), key=lambda one: (-one[1], one[0]))[0])
 
 
 def _span(subject: Subject, zone: tzinfo, at: datetime, opened: date | None) -> _Span:

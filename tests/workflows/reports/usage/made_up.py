@@ -39,11 +39,9 @@ def made_sale(
         pos_group_id=None if place is None else identity(place),
         customer_id=None,
         currency=currency,
-        pilot_arm=None,
         subtotal=Decimal(total) + sum(given.values()),
         discount=sum(given.values(), Decimal(0)),
         grand_total=Decimal(total),
-        loyalty_points=0,
         evaluated_at=at,
         confirmed_at=at,
         local_at=at.astimezone(BERLIN).replace(tzinfo=None),
@@ -76,7 +74,6 @@ def _promotion(name: str, amount: Decimal, arm: str | None) -> LoggedPromotion:
         total_discount=amount,
         points=0,
         pilot_arm=arm,
-        coupon_code_id=None,
     )
 
 
