@@ -8,7 +8,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from sqlalchemy import Integer, Select, and_, func, literal_column, select, tuple_, update
+from sqlalchemy import ColumnElement, Integer, Select, and_, func, literal_column, select, tuple_, update
 
 from promenade.store.clockwork.purging import START, Place
 from promenade.store.driver.recurring import read_among
@@ -19,6 +19,12 @@ from promenade.store.reports.sums import add_rows, delete_rows
 
 _ITERATIONS = table("iterations")
 _GROUPS = table("PosGroups")
+_KEY = (
+    _ITERATIONS.c.tenant_id,
+    _ITERATIONS.c.origin,
+    _ITERATIONS.c.transaction_id,
+    _ITERATIONS.c.transaction_counter,
+)
 _OPEN = table("advice_open")
 _OPEN_ROWS = select(_OPEN)
 _WALK = table("advice_walk")
@@ -48,21 +54,14 @@ async def evaluations_of(session: Session, transactions: Sequence[tuple[str, str
 
 
 def _evaluations(condition: Any) -> Select[Any]:
-    joined = _ITERATIONS.outerjoin(
-        _GROUPS, and_(_GROUPS.c.tenant_id == _ITERATIONS.c.tenant_id, _GROUPS.c.id == _ITERATIONS.c.pos_group_id)
-    )
-    return (
-        select(
-            _ITERATIONS.c.origin,
-            _ITERATIONS.c.transaction_id,
-            _ITERATIONS.c.transaction_counter,
-            _ITERATIONS.c.evaluated_at,
-            _ITERATIONS.c.record,
-            _GROUPS.c.time_zone,
-        )
-        .select_from(joined)
-        .where(condition)
-    )
+    return _zoned(*_KEY[1:]).where(condition)
+
+
+def _zoned(*columns: ColumnElement[Any]) -> Select[Any]:
+    """Select columns of evaluations, their time and record, and the time zone of the POS group."""
+    its = and_(_GROUPS.c.tenant_id == _ITERATIONS.c.tenant_id, _GROUPS.c.id == _ITERATIONS.c.pos_group_id)
+    shown = (*columns, _ITERATIONS.c.evaluated_at, _ITERATIONS.c.record, _GROUPS.c.time_zone)
+    return select(*shown).select_from(_ITERATIONS.outerjoin(_GROUPS, its))
 
 
 async def open_advice(session: Session, customers: Collection[str]) -> dict[OpenKey, OpenAdvice]:
@@ -90,12 +89,6 @@ async def keep_open(session: Session, kept: Mapping[OpenKey, OpenAdvice], gone: 
 # little later. The position of the scan is written together with the counts.
 
 _ROWID = literal_column("iterations.rowid", Integer)
-_KEY = (
-    _ITERATIONS.c.tenant_id,
-    _ITERATIONS.c.origin,
-    _ITERATIONS.c.transaction_id,
-    _ITERATIONS.c.transaction_counter,
-)
 _ONLY = 1
 
 ShownKey = tuple[str, str, str, date, str]
@@ -118,14 +111,7 @@ async def read_place(session: Session) -> Place:
 
 async def walk(session: Session, place: Place, *, until: datetime, limit: int) -> Walked:
     """Return at most ``limit`` evaluations after ``place``; on PostgreSQL only those created before ``until``."""
-    columns = select(
-        *_KEY, _ITERATIONS.c.created_at, _ITERATIONS.c.evaluated_at, _ITERATIONS.c.record, _GROUPS.c.time_zone
-    ).select_from(
-        _ITERATIONS.outerjoin(
-            _GROUPS, and_(_GROUPS.c.tenant_id == _ITERATIONS.c.tenant_id, _GROUPS.c.id == _ITERATIONS.c.pos_group_id)
-        )
-    )
-    columns = columns.where(_ITERATIONS.c.transaction_counter > 0)
+    columns = _zoned(*_KEY, _ITERATIONS.c.created_at).where(_ITERATIONS.c.transaction_counter > 0)
     if session.dialect == "sqlite":
         return await _by_row(session, place, columns, limit)
     walked = columns.where(_ITERATIONS.c.created_at < until)

@@ -152,12 +152,7 @@ def _covers(kept: Row[Any], first: datetime, last: datetime, at: datetime) -> bo
 
 _LOOK = Kept(
     select(
-        _VERSIONS.c.promotions,
-        _TRIALS.c.catalogue,
-        _TRIALS.c.read_at,
-        _TRIALS.c.since,
-        _TRIALS.c.until,
-        _TRIALS.c.trials,
+        _VERSIONS.c.promotions, *(_TRIALS.c[name] for name in ("catalogue", "read_at", "since", "until", "trials"))
     ).select_from(_VERSIONS.outerjoin(_TRIALS, _TRIALS.c.tenant_id == _VERSIONS.c.tenant_id))
 )
 
