@@ -1,17 +1,23 @@
-"""Counts the statements of a unit of work: a set-wise operation takes as many for a thousand rows as for two."""
+"""Counts the statements of units of work: a set-wise operation takes as many for a thousand rows as for two."""
 
 from __future__ import annotations
 
+import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import asyncpg
 import pytest
+from asyncpg.prepared_stmt import PreparedStatement
 
+from promenade.store.driver.sqlite_line import SqliteSession
 from promenade.store.driver.unit import Session
 from tests.kit.in_process import SERVICE_THREAD
 
-__all__ = ["count_statements"]
+__all__ = ["count_statements", "note_statements"]
+
+_STATEMENTS = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 
 
 def count_statements(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
@@ -34,3 +40,45 @@ def count_statements(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     for name in ("execute", "rowcount", "execute_many"):
         watch(name)
     return lambda: len(counted)
+
+
+def note_statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list to which every statement is added that a database carries out from now on, once for each time.
+
+    A statement that the driver carries out for many sets of parameters is added for each of them; statements that only
+    begin or end a transaction are left out. No other test's service may use a database at the same time.
+    """
+    noted: list[str] = []
+
+    def note(text: str, times: int = 1) -> None:
+        if text.lstrip().startswith(_STATEMENTS):
+            noted.extend([text] * times)
+
+    made = SqliteSession.__init__
+
+    def traced(self: SqliteSession, connection: Any, raw: sqlite3.Connection, *rest: Any) -> None:
+        raw.set_trace_callback(note)
+        made(self, connection, raw, *rest)
+
+    monkeypatch.setattr(SqliteSession, "__init__", traced)
+
+    def watch(owner: Any, name: str, of: Callable[..., tuple[str, int]]) -> None:
+        original = getattr(owner, name)
+
+        async def watched(self: Any, *arguments: Any, **named: Any) -> Any:
+            note(*of(self, *arguments))
+            return await original(self, *arguments, **named)
+
+        monkeypatch.setattr(owner, name, watched)
+
+    def once(_: Any, text: str, *values: Any) -> tuple[str, int]:
+        return text, 1
+
+    def for_each(_: Any, text: str, sets: Sequence[Any]) -> tuple[str, int]:
+        return text, len(sets)
+
+    watch(asyncpg.Connection, "fetch", once)
+    watch(asyncpg.Connection, "execute", once)
+    watch(asyncpg.Connection, "executemany", for_each)
+    watch(PreparedStatement, "fetch", lambda self, *_: (self.get_query(), 1))
+    return noted

@@ -137,7 +137,7 @@ class _PostgresqlSession(Session):
             return await self._written(form.text, [form.bound(one or {}, self.scope) for one in sets])
         plain = self._inserts.of(statement, sets) if params else None
         if plain is not None:
-            return await self._written(*plain)
+            return sum([await self._written(text, values) for text, values in plain])
         return int((await self._run(statement, params)).rowcount)
 
     async def run_kept(self, kept: Kept, values: Params) -> Sequence[Sequence[Any]]:

@@ -92,7 +92,7 @@ class SqliteSession(Session):
             return self._written(form.text, [form.bound(one or {}, self.scope) for one in sets])
         plain = self._inserts.of(statement, sets) if params else None
         if plain is not None:
-            return self._written(*plain)
+            return sum(self._written(text, values) for text, values in plain)
         return int(self._run(statement, params).rowcount)
 
     def _written(self, text: str, values: Sequence[Sequence[Any]]) -> int:
