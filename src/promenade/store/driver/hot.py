@@ -8,10 +8,12 @@ which: on its own, a statement is carried out behind the wall of `store.driver.r
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+import msgspec
 
 SqliteForm = Callable[[sqlite3.Connection, tuple[Any, ...]], Sequence[Sequence[Any]]]
 
@@ -60,6 +62,11 @@ def hot_statement(
         return function
 
     return register
+
+
+def as_json(values: Collection[str]) -> str:
+    """Encode a list as one SQLite parameter, so that lists of every length share one prepared statement."""
+    return msgspec.json.encode(values).decode()
 
 
 @hot_statement("ping", postgresql="SELECT 1", tenant=None)

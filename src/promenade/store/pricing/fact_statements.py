@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-import msgspec
-
-from promenade.store.driver.hot import hot_statement
+from promenade.store.driver.hot import as_json, hot_statement
 from promenade.store.driver.types import maybe_moment, to_microseconds
 
 AMOUNT_DECIMALS = 3  # decimal places of the Budgets' amounts, which SQLite stores as integers of the last place
@@ -42,11 +40,6 @@ class CouponCode(NamedTuple):
     redeemed_transaction_id: str | None
 
 
-def _list(values: Collection[str]) -> str:
-    """Encode a list as one SQLite parameter, so that lists of every length share one prepared statement."""
-    return msgspec.json.encode(values).decode()
-
-
 @hot_statement(
     "budgets",
     postgresql="""
@@ -61,7 +54,7 @@ def _budgets(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequenc
         SELECT id, status, valid_from, valid_to, total_amount - consumed_amount - reserved_amount, currency
         FROM budgets WHERE tenant_id = ? AND id IN (SELECT value FROM json_each(?))
         """,
-        (tenant_id, _list(ids)),
+        (tenant_id, as_json(ids)),
     )
     return [
         (one, status, maybe_moment(since), maybe_moment(until), Decimal(left).scaleb(-AMOUNT_DECIMALS), currency)
@@ -81,7 +74,7 @@ def _coupon_codes(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Se
     tenant_id, codes = params
     rows = connection.execute(
         f"{_COUPON_CODES} WHERE tenant_id = ? AND code IN (SELECT value FROM json_each(?))",  # noqa: S608 - our own text
-        (tenant_id, _list(codes)),
+        (tenant_id, as_json(codes)),
     )
     return [(*row[:5], *map(maybe_moment, row[5:8]), *row[8:]) for row in rows]
 
@@ -101,7 +94,7 @@ def _coupon_usage(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Se
             AND coupon_type_id IN (SELECT value FROM json_each(?))
             AND customer_id IN (SELECT value FROM json_each(?))
         """,
-        (tenant_id, _list(types), _list(customers)),
+        (tenant_id, as_json(types), as_json(customers)),
     ).fetchall()
 
 
@@ -123,7 +116,7 @@ def _coupons_held(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Se
             AND reserved_until > ? AND transaction_id <> ?
         GROUP BY coupon_type_id
         """,
-        (tenant_id, _list(types), to_microseconds(at), transaction_id),
+        (tenant_id, as_json(types), to_microseconds(at), transaction_id),
     ).fetchall()
 
 
@@ -159,5 +152,5 @@ def _promotion_usage(connection: sqlite3.Connection, params: tuple[Any, ...]) ->
             AND promotion_id IN (SELECT value FROM json_each(?))
             AND customer_id IN (SELECT value FROM json_each(?))
         """,
-        (tenant_id, _list(promotions), _list(customers)),
+        (tenant_id, as_json(promotions), as_json(customers)),
     ).fetchall()

@@ -2,60 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import cache
+import sqlite3
+from collections.abc import Collection, Sequence
+from typing import Any
 
-from sqlalchemy import update
-
-from odata_server.sql.connection import Kept
-from promenade.store.driver.recurring import parameter
-from promenade.store.driver.schema import table
+from promenade.store.driver.hot import as_json, hot_statement
 from promenade.store.driver.unit import Session
-from promenade.store.driver.upsert import upsert
 
 ALL_CUSTOMERS = ""
 
-_USAGE = table("promotion_usage")
-_PROMOTIONS = table("Promotions")
-_COUNT_IN_PROMOTION = Kept(
-    update(_PROMOTIONS)
-    .where(_PROMOTIONS.c.id == parameter("counted_id", _PROMOTIONS.c.id.type))
-    .values(applications_count=_PROMOTIONS.c.applications_count + 1)
-)
 
-
-@cache  # built once: building the statement takes longer than running it
-def _counting(dialect: str) -> Kept:
-    counting = upsert(dialect, _USAGE).values(
-        promotion_id=parameter("given_promotion", _USAGE.c.promotion_id.type),
-        customer_id=parameter("given_customer", _USAGE.c.customer_id.type),
-        count=1,
-    )
-    return Kept(
-        counting.on_conflict_do_update(
-            index_elements=[_USAGE.c.tenant_id, _USAGE.c.promotion_id, _USAGE.c.customer_id],
-            set_={"count": _USAGE.c["count"] + counting.excluded["count"]},
-        )
-    )
-
-
-async def count_applications(session: Session, promotion_ids: Iterable[str], customer_id: str | None) -> None:
+async def count_applications(session: Session, promotion_ids: Collection[str], customer_id: str | None) -> None:
     """Count one confirmed sale for each promotion, in total and for the customer.
 
     Rows are updated in key order, so that two confirms never deadlock. The promotion's version does not change: it
     counts authoring writes only.
     """
-    ordered = sorted(promotion_ids)
-    customers = (ALL_CUSTOMERS,) if customer_id is None else (ALL_CUSTOMERS, customer_id)
-    await session.execute_many(
-        _counting(session.dialect),
-        [
-            {"given_promotion": promotion_id, "given_customer": customer}
-            for promotion_id in ordered
-            for customer in customers
-        ],
+    if not promotion_ids:
+        return
+    counted = sorted(set(promotion_ids))
+    customers = [ALL_CUSTOMERS] if customer_id is None else [ALL_CUSTOMERS, customer_id]
+    await session.hot("count promotion usage", (session.tenant, counted, customers))
+    await session.hot("count applications", (session.tenant, counted))
+
+
+# On PostgreSQL an insert from a sorted select takes the rows in this order, so it locks them in this order too.
+@hot_statement(
+    "count promotion usage",
+    postgresql="""
+    INSERT INTO promotion_usage (tenant_id, promotion_id, customer_id, count)
+    SELECT $1::varchar, promotion, customer, 1
+    FROM unnest($2::varchar[]) AS promotion, unnest($3::varchar[]) AS customer
+    ORDER BY promotion COLLATE "C", customer COLLATE "C"
+    ON CONFLICT (tenant_id, promotion_id, customer_id) DO UPDATE SET count = promotion_usage.count + excluded.count
+    """,
+)
+def _count_usage(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+    tenant_id, promotions, customers = params
+    connection.execute(
+        """
+        INSERT INTO promotion_usage (tenant_id, promotion_id, customer_id, count)
+        SELECT ?, promotion.value, customer.value, 1
+        FROM json_each(?) AS promotion, json_each(?) AS customer WHERE true
+        ON CONFLICT (tenant_id, promotion_id, customer_id) DO UPDATE SET count = promotion_usage.count + excluded.count
+        """,
+        (tenant_id, as_json(promotions), as_json(customers)),
     )
-    await session.execute_many(
-        _COUNT_IN_PROMOTION,
-        [{"counted_id": promotion_id} for promotion_id in ordered],
+    return []
+
+
+# An update takes rows in any order, so each row is locked before, in key order; found by its key, whatever the database
+# knows about the table. FOR UPDATE would also wait for authors who write rows that refer to the promotion.
+@hot_statement(
+    "count applications",
+    postgresql="""
+    UPDATE promotions SET applications_count = applications_count + 1
+    FROM (SELECT id FROM unnest($2::varchar[]) AS listed (id) ORDER BY id COLLATE "C") AS counted, LATERAL (
+        SELECT p.id FROM promotions p WHERE p.tenant_id = $1::varchar AND p.id = counted.id FOR NO KEY UPDATE
+    ) AS held
+    WHERE promotions.tenant_id = $1::varchar AND promotions.id = held.id
+    """,
+)
+def _count_applications(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+    tenant_id, promotions = params
+    connection.execute(
+        """
+        UPDATE promotions SET applications_count = applications_count + 1
+        WHERE tenant_id = ? AND id IN (SELECT value FROM json_each(?))
+        """,
+        (tenant_id, as_json(promotions)),
     )
+    return []

@@ -1,0 +1,92 @@
+"""How many statements a confirm takes: each of them costs a round trip, however little it writes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+import pytest
+from sqlalchemy import select
+
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Session
+from promenade.store.sales.usage import count_applications
+from tests.workflows.counting import note_statements
+from tests.workflows.outcomes import applied, discount, line, outcome
+from tests.workflows.shop import Shop, identity
+
+LINES, PROMOTIONS = 20, 11
+STATEMENTS_MAX = 15
+
+
+@pytest.mark.parametrize("customer", [None, "C1"])
+async def test_a_large_sale_is_confirmed_with_few_statements(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, customer: str | None
+) -> None:
+    names = [f"p{number}" for number in range(PROMOTIONS)]
+    for name in names:
+        await shop.promotion(name)
+    lines = [line(str(at), 1000, 500, discount(names[at % PROMOTIONS], ((1, 10),))) for at in range(LINES)]
+    off = [sum(one.discount_minor for one in lines[at::PROMOTIONS]) for at in range(PROMOTIONS)]
+    granted = [applied(name, amount) for name, amount in zip(names, off, strict=True)]
+    counter = await shop.price("T1", outcome(tuple(lines), tuple(granted)), customer_id=customer)
+
+    statements = note_statements(monkeypatch)
+    await shop.confirm("T1", counter, *names)
+    assert len(statements) <= STATEMENTS_MAX, statements
+
+    assert await shop.count("CalculationLogItems") == LINES
+    assert await shop.count("CalculationLogPromotions") == PROMOTIONS
+
+
+async def test_concurrent_sales_with_the_same_promotions_are_all_counted(shop: Shop) -> None:
+    names = [f"p{number}" for number in range(PROMOTIONS)]
+    for name in names:
+        await shop.promotion(name)
+    sales = []
+    for number in range(24):
+        some = names[number % 3 :: 1 + number % 2]
+        priced = outcome((line("1", 1000, 500),), tuple(applied(name, points=1) for name in some[:: (-1) ** number]))
+        transaction = f"T{number}"
+        sales.append((transaction, await shop.price(transaction, priced, customer_id="C1"), some))
+    await asyncio.gather(*(shop.confirm(transaction, counter) for transaction, counter, _ in sales))
+
+    wanted = Counter(identity(name) for _, _, some in sales for name in some)
+    assert {row.id: row.applications_count for row in await shop.rows("Promotions") if row.id in wanted} == wanted
+    usage = {(row.promotion_id, row.customer_id): row._mapping["count"] for row in await shop.rows("promotion_usage")}
+    assert usage == {(name, customer): number for name, number in wanted.items() for customer in ("", "C1")}
+
+
+@pytest.mark.parametrize(("set_name", "column"), [("Promotions", "id"), ("promotion_usage", "promotion_id")])
+async def test_rows_are_locked_in_key_order(shop: Shop, set_name: str, column: str) -> None:
+    database = shop.context.database
+    if database.dialect == "sqlite":
+        pytest.skip("SQLite has one writer at a time")
+    names = [f"p{number}" for number in range(PROMOTIONS)]
+    for name in names:
+        await shop.promotion(name)
+    ids = sorted(identity(name) for name in names)
+    rows, held, release = table(set_name), asyncio.Event(), asyncio.Event()
+    free = select(rows.c[column]).where(rows.c[column].in_(ids)).with_for_update(skip_locked=True, key_share=True)
+
+    async def hold(session: Session) -> None:
+        assert len(await session.execute(free.where(rows.c[column] == ids[5]))) == 1
+        held.set()
+        await release.wait()
+
+    async def count() -> None:
+        await database.write(lambda session: count_applications(session, ids[::-1], None), tenant=shop.tenant)
+
+    await count()
+    holding = asyncio.create_task(database.write(hold, tenant=shop.tenant))
+    await held.wait()
+    counting = asyncio.create_task(count())
+    left: set[str] = set()
+    try:
+        async with asyncio.timeout(10):
+            while left != set(ids[6:]):
+                there = await database.write(lambda session: session.execute(free), tenant=shop.tenant)
+                left = {row[0] for row in there}
+    finally:
+        release.set()
+        await asyncio.gather(holding, counting)
