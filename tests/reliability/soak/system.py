@@ -8,12 +8,14 @@ import sqlite3
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, func, or_, select
 from sqlalchemy.dialects import sqlite
 
+from promenade.store.coupons.transitions import EXPIRE
 from promenade.store.driver.schema import table
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Session
@@ -107,29 +109,34 @@ class System:
         return [str(one.log) for one in (*self.services, *self.workers) if "Traceback" in one.output()]
 
     async def until_quiet(self, seconds: float) -> None:
-        """Wait until no work is left: sales' effects, events, deliveries, imports, codes."""
+        """Wait until no work is left: sales' effects, events, deliveries, imports, codes to make and to expire."""
         if self.clock is not None:
             self.clock.move(minutes=2)  # the leases of killed processes have expired
         loop = asyncio.get_running_loop()
         deadline = loop.time() + seconds
         async with _counting(past_the_wall(self.database_url)) as count:
-            while left := {name: rows for name, one in _waiting() if (rows := await count(one))}:
+            while left := {name: rows for name, one in _waiting(self._now()) if (rows := await count(one))}:
                 assert loop.time() < deadline, f"not quiet after {seconds:g} s: {left}"
                 await pause(_POLL_SECONDS)
+
+    def _now(self) -> datetime:
+        return datetime.now(UTC) if self.clock is None else self.clock()
 
 
 Counting = Callable[[Select[Any]], Awaitable[int]]
 
 
-def _waiting() -> Iterator[tuple[str, Select[Any]]]:
+def _waiting(at: datetime) -> Iterator[tuple[str, Select[Any]]]:
     """Return the number of rows that wait for a worker, by table."""
     jobs, events = table("side_effect_jobs"), table("outbox_events")
-    imports, batches = table("ImportJobs"), table("CouponCodeBatches")
+    imports, batches, codes = table("ImportJobs"), table("CouponCodeBatches"), table("CouponCodes")
     those = {
         "side_effect_jobs": jobs.c.status.in_(("PENDING", "RUNNING")),
         "outbox_events": events.c.dispatched_at.is_(None),
         "ImportJobs": imports.c.status.in_(("QUEUED", "RUNNING")),
         "CouponCodeBatches": batches.c.status.in_(("QUEUED", "RUNNING")),
+        # Each of them ends with an event, which nobody would deliver if the processes stopped before.
+        "CouponCodes": or_(*map(EXPIRE.in_state, EXPIRE.sources)) & (codes.c.valid_until <= at),
     }
     for name in (*those, "webhook_queue", "import_work"):
         counting = select(func.count()).select_from(table(name))
