@@ -5,10 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from benchmarks.bar import Bar
+from benchmarks.bar import Bar, ThresholdBar
 from benchmarks.measure import Timing, milliseconds, show, time_each
 from benchmarks.scale import Scale
-from benchmarks.synthetic import SETTINGS, Assortment, basket, catalogue, facts, make_assortment
+from benchmarks.synthetic import (
+    SETTINGS,
+    Assortment,
+    basket,
+    catalogue,
+    facts,
+    make_assortment,
+    out_of_reach,
+    with_thresholds,
+)
 from promenade.engine.basket import Basket, Facts
 from promenade.engine.catalogue import Catalogue
 from promenade.engine.definition import PromotionDefinition
@@ -32,6 +41,8 @@ def run(scale: Scale) -> None:
     first_compile(assortment, large)
     same_candidates(assortment, scale.of(SIZES, SIZES[:3], SIZES[:1]), seconds)
     more_candidates(assortment, large, seconds)
+    missed_thresholds(assortment, scale.of((1, 10, 100), (1, 10, 100), (10, 100)), seconds)
+    missed_amounts(assortment, large, seconds)
 
 
 def compiled(assortment: Assortment, definitions: Iterable[PromotionDefinition]) -> Catalogue:
@@ -105,6 +116,45 @@ def more_candidates(assortment: Assortment, size: int, seconds: float) -> None:
         ("matching", "applied", "p50", "p99", "bar p50", "engine / bar"),
         rows,
         "bar: dict lookups and stacking only, sixty lines of Python, no explanations",
+    )
+
+
+def missed_thresholds(assortment: Assortment, parts: tuple[int, ...], seconds: float) -> None:
+    """Let most of the promotions that touch a basket of 20 lines miss a threshold; the rest apply and stack."""
+    rows = []
+    bought = basket(assortment, 20, 0)
+    inputs = [(bought, facts(assortment, bought))]
+    for part in parts:
+        active, touching, applying = 10_000 // part, 1_300 // part, 240 // part
+        definitions = list(with_thresholds(assortment, bought, active, touching, applying))
+        made = compiled(assortment, definitions)
+        timing = price(made, inputs, seconds)
+        applied = len(evaluate(made, *inputs[0], SETTINGS).applied)
+        least = time_each(ThresholdBar(definitions).price, [bought], seconds / 3)
+        times = [milliseconds(time) for time in (timing.p50, timing.p99, least.p50)]
+        rows.append((f"{active:,}", touching, applied, *times, f"{timing.p50 / least.p50:.1f}"))
+    show(
+        "Evaluation in-process, 20 lines, most promotions miss a quantity or an amount: ms per basket",
+        ("active promotions", "touching", "applied", "p50", "p99", "bar p50", "engine / bar"),
+        rows,
+        "bar: a loop over what the lines lead to, in order, no explanations",
+    )
+
+
+def missed_amounts(assortment: Assortment, size: int, seconds: float) -> None:
+    """Price a basket that nothing applies to, without and with promotions for much larger purchases."""
+    rows = []
+    bought = basket(assortment, 20, 0)
+    inputs = [(bought, facts(assortment, bought))]
+    others = list(catalogue(assortment, (bought,), size, 0))
+    for missed in (0, size // 10):
+        made = compiled(assortment, [*others[missed:], *out_of_reach(bought, missed, size)])
+        timing = price(made, inputs, seconds)
+        rows.append((missed, milliseconds(timing.p50), milliseconds(timing.p99)))
+    show(
+        f"Evaluation in-process, 20 lines, {size:,} active promotions, none applies: ms per basket",
+        ("for larger purchases", "p50", "p99"),
+        rows,
     )
 
 

@@ -9,13 +9,23 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from promenade.engine.basket import ArticleFact, Basket, BasketLine, Facts, PosGroupFact, Settings
 from promenade.engine.definition import ActionRow, ConditionRow, PromotionDefinition
 
-__all__ = ["NOW", "SETTINGS", "Assortment", "basket", "catalogue", "facts", "make_assortment"]
+__all__ = [
+    "NOW",
+    "SETTINGS",
+    "Assortment",
+    "basket",
+    "catalogue",
+    "facts",
+    "make_assortment",
+    "out_of_reach",
+    "with_thresholds",
+]
 
 NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 SETTINGS = Settings(now=NOW)
@@ -23,6 +33,7 @@ SHOP = PosGroupFact(id="00000000-0000-4000-8000-000000000001", code="SHOP", curr
 FRONT_GROUPS = 20
 ARTICLES_PER_GROUP = 100
 LINES_MAX = 60
+_FIELDS = {6: "article_group_id", 7: "article_group_id", 8: "manufacturer_id"}  # of ten kinds; else the article number
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +115,45 @@ def catalogue(
         yield _promotion(number, number % 10, [_line(1, article, draw) for article in articles], draw)
 
 
+def with_thresholds(
+    assortment: Assortment, bought: Basket, promotions: int, touching: int, applying: int
+) -> Iterator[PromotionDefinition]:
+    """Return ``promotions`` active ones, of which ``touching`` ask for a quantity or an amount of what is bought.
+
+    ``applying`` of those are reached, and stack; the others ask for 1.2 to 6 times of what is there. One of four asks
+    for any of three articles, groups or manufacturers.
+    """
+    draw = random.Random(f"thresholds {promotions} {touching} {applying}")
+    reached = [number * touching // applying for number in range(applying)]
+    for number in range(touching):
+        kind = number % 10
+        about = draw.sample(bought.lines, 3 if number % 4 == 0 else 1)
+        made = _promotion(number, kind, about, draw)
+        (condition,) = made.conditions
+        held = [line for line in bought.lines if getattr(line, _FIELDS.get(kind, "article_number")) in condition.values]
+        tenths = draw.randrange(1, 10) if number in reached else draw.randrange(12, 60)
+        if number % 2:
+            pieces = sum(line.quantity_thousandths for line in held)
+            condition = replace(condition, min_quantity_thousandths=max(1, pieces * tenths // 10))
+        else:
+            amount = sum(line.quantity_thousandths * line.unit_price_hundredths for line in held) // 1_000
+            condition = replace(condition, min_amount_hundredths=max(1, amount * tenths // 10))
+        yield replace(made, conditions=(condition,))
+    for number in range(touching, promotions):
+        yield _promotion(number, number % 10, [_line(1, draw.choice(assortment.back), draw)], draw)
+
+
+def out_of_reach(bought: Basket, promotions: int, first: int) -> Iterator[PromotionDefinition]:
+    """Return promotions for purchases of 2.1 to 50 times the amount of this one; ``first`` is the number of one."""
+    draw = random.Random(f"out of reach {promotions}")
+    amount = sum(line.quantity_thousandths * line.unit_price_hundredths for line in bought.lines) // 100_000
+    for number in range(first, first + promotions):
+        made = _promotion(number, 9, list(bought.lines[:1]), draw)
+        spend = str(amount * draw.randrange(21, 500) // 10)
+        condition = ConditionRow(made.conditions[0].id, 0, "AND", "RECEIPT_AMOUNT", operator="GTE", value=spend)
+        yield replace(made, conditions=(condition,))
+
+
 def _line(position: int, article: ArticleFact, draw: random.Random) -> BasketLine:
     return BasketLine(
         reference=str(position),
@@ -140,7 +190,7 @@ def _promotion(number: int, kind: int, about: list[BasketLine], draw: random.Ran
 
 
 def _condition(identity: str, kind: int, about: list[BasketLine]) -> ConditionRow:
-    field = {6: "article_group_id", 7: "article_group_id", 8: "manufacturer_id"}.get(kind, "article_number")
+    field = _FIELDS.get(kind, "article_number")
     condition_type = {6: "ARTICLE_GROUP", 7: "ARTICLE_GROUP", 8: "MANUFACTURER"}.get(kind, "ARTICLE")
     values = tuple(dict.fromkeys(getattr(line, field) for line in about))
     return ConditionRow(
