@@ -11,9 +11,10 @@ from promenade.engine.definition import DefinitionError, PromotionDefinition
 from promenade.engine.fingerprint import definition_hash
 from promenade.engine.index import CandidateIndex, entry_keys, request_keys, sale_keys
 from promenade.engine.promotion import CompiledPromotion, RequestFacts, microseconds
+from promenade.engine.shortlist import Shortlist, least_of
 from promenade.engine.view import ArticleGroups, BasketView
 
-__all__ = ["Catalogue", "CompiledPromotion", "compile_promotion", "definition_hash"]
+__all__ = ["Catalogue", "CompiledPromotion", "RecordedCatalogue", "compile_promotion", "definition_hash"]
 
 # Reasons that are never shown: the promotion is not offered here at all.
 _UNREPORTED = ("INACTIVE", "CURRENCY")
@@ -25,6 +26,7 @@ def compile_promotion(definition: PromotionDefinition) -> CompiledPromotion:
     benefits = compile_benefits(definition)
     promotion = CompiledPromotion(definition, groups, benefits, definition_hash(definition))
     promotion.entries = entry_keys(promotion)
+    promotion.least = least_of(promotion)
     return promotion
 
 
@@ -92,8 +94,38 @@ class Catalogue:
         """
         types = frozenset(coupon_type_ids)
         asker = RequestFacts(view, types)
-        reached = self._promotions if settings.include_missed else self._index.reach(view, types)
+        if settings.include_missed:
+            reached = self._promotions
+        else:
+            reached = self._index.reach(view, types)
+            for ladder in self._index.ladders(view):
+                reached.update([(promotion.id, promotion) for promotion in ladder])
         return [promotion for promotion in reached.values() if promotion.refusal(asker) is None]
+
+    def relevant(self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings) -> list[CompiledPromotion]:
+        """The candidates without which the outcome would be a different one, in no particular order.
+
+        Left out are those that miss a threshold and that advice would not show. BEST_DEAL needs every candidate,
+        because their number limits how long it searches; so does ``include_missed``.
+        """
+        if settings.include_missed or settings.strategy == "BEST_DEAL":
+            return self.candidates(view, coupon_type_ids, settings)
+        types = frozenset(coupon_type_ids)
+        asker = RequestFacts(view, types)
+        shortlist = Shortlist(view, asker)
+        found: list[CompiledPromotion] = []
+        for promotion in self._index.reach(view, types).values():
+            least = promotion.least
+            percent = None if least is None else least.percent(view)
+            if percent is not None:
+                shortlist.offer(promotion, percent)
+            elif promotion.refusal(asker) is None:
+                found.append(promotion)
+        for ladder in self._index.ladders(view):
+            reached, missed = ladder.split(view)
+            found += [promotion for promotion in reached if promotion.refusal(asker) is None]
+            shortlist.offer_nearest_first(missed)
+        return found + shortlist.kept()
 
     def candidates_naive(
         self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings
@@ -133,6 +165,16 @@ class Catalogue:
             return ()
         now = microseconds(view.settings.now)
         return tuple(sorted([one.id for one in self._controls.values() if one.is_control(view.pos_group_id, now)]))
+
+
+class RecordedCatalogue(Catalogue):
+    """The promotions that an earlier outcome was priced with: all of them count, even those left out today."""
+
+    __slots__ = ()
+
+    def relevant(self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings) -> list[CompiledPromotion]:
+        """Every candidate."""
+        return self.candidates(view, coupon_type_ids, settings)
 
 
 def _by_id(found: tuple[CompiledPromotion, str]) -> str:

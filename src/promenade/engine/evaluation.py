@@ -15,6 +15,7 @@ from promenade.engine.basket import ArticleFact, Basket, CouponFact, Facts, Sett
 from promenade.engine.best_deal import best_pass
 from promenade.engine.catalogue import Catalogue, CompiledPromotion
 from promenade.engine.outcome import BestDeal, Outcome
+from promenade.engine.promotion import Order
 from promenade.engine.stacking import Candidate, Decision, Pass, World
 from promenade.engine.supposing import WhatIf
 from promenade.engine.view import BasketView
@@ -26,6 +27,7 @@ _NOTHING: tuple[()] = ()
 class Selection:
     """The ordered candidates for a basket, and the facts that pricing them needs.
 
+    ``candidates`` are those that the outcome depends on (`Catalogue.relevant`).
     ``hashes``: of every definition that the outcome depends on: the candidates first, then those in whose control arm
     this basket is, then the outsiders. ``budget_ids``: budgets linked to the candidates. ``usage_ids``: promotions with
     usage limits.
@@ -59,7 +61,7 @@ def select(
     for position, fact in enumerate(coupons):
         if fact.refusal is None and fact.coupon_type_id is not None:
             triggers.setdefault(fact.coupon_type_id, (position, fact.code))
-    promotions = catalogue.candidates(view, triggers, settings)
+    promotions = catalogue.relevant(view, triggers, settings)
     candidates: list[Candidate] = []
     for promotion in promotions:
         types = promotion.definition.coupon_type_ids
@@ -110,9 +112,9 @@ def _hashes(
     return tuple(hashes)
 
 
-def _order(candidate: Candidate) -> tuple[tuple[int, int, int], int, tuple[int, int, str]]:
+def _order(candidate: Candidate) -> Order:
     promotion = candidate.promotion
-    return promotion.order_before, candidate.coupon_position, promotion.order_after
+    return promotion.order if candidate.coupon is None else promotion.order_with(candidate.coupon_position)
 
 
 def price(selection: Selection, facts: Facts) -> Outcome:

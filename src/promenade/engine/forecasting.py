@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 
 from promenade.engine.basket import ArticleFact, Basket, BudgetFact, Facts, Settings, UsageFact
-from promenade.engine.catalogue import Catalogue, CompiledPromotion
+from promenade.engine.catalogue import CompiledPromotion, RecordedCatalogue
 from promenade.engine.definition import PromotionDefinition
 from promenade.engine.evaluation import price, select
 from promenade.engine.index import request_keys, sale_keys
@@ -112,7 +112,7 @@ class Tally:
     others: dict[str, dict[str, OtherTally]] = field(default_factory=dict)
 
 
-class _Candidates(Catalogue):
+class _Candidates(RecordedCatalogue):
     """A catalogue of only the promotions that one sale can have; each is checked, without an index."""
 
     __slots__ = ("_among",)

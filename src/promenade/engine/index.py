@@ -1,14 +1,19 @@
 """The candidate index: from what a basket holds to the promotions that can affect it.
 
 A promotion is indexed under the keys through which a basket may reach it (`entry_keys`), and a basket looks up only the
-keys it holds; so the cost grows with the promotions that touch the basket and not with their total. `catalogue` has the
-version without an index that tests compare it with.
+keys it holds; so the cost grows with the promotions that touch the basket and not with their total. Promotions for any
+basket that need a certain amount are sorted by it (`Ladder`). `catalogue` has the version without an index that tests
+compare it with.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+
 from promenade.engine.conditions.registry import Group, IndexKey
 from promenade.engine.promotion import CompiledPromotion
+from promenade.engine.thresholds import FINEST, Least
 from promenade.engine.view import BasketView
 
 LINE_KINDS = ("article", "ean", "group", "tree", "manufacturer", "field")
@@ -110,10 +115,52 @@ def request_keys(view: BasketView) -> list[IndexKey]:
     return keys
 
 
+class Ladder:
+    """Promotions for any basket, sorted by the amount that they need."""
+
+    __slots__ = ("_needs", "_promotions")
+
+    def __init__(self) -> None:
+        self._needs: list[int] = []
+        self._promotions: list[CompiledPromotion] = []
+
+    def __iter__(self) -> Iterator[CompiledPromotion]:
+        return iter(self._promotions)
+
+    def add(self, promotion: CompiledPromotion, least: Least) -> None:
+        """Add a promotion at its place."""
+        need = least.amounts[FINEST]
+        place = bisect_right(self._needs, need)
+        self._needs.insert(place, need)
+        self._promotions.insert(place, promotion)
+
+    def discard(self, promotion: CompiledPromotion, least: Least) -> None:
+        """Remove a promotion that was added."""
+        place = self._promotions.index(promotion, bisect_left(self._needs, least.amounts[FINEST]))
+        del self._needs[place], self._promotions[place]
+
+    def split(self, view: BasketView) -> tuple[Sequence[CompiledPromotion], Iterator[CompiledPromotion]]:
+        """The promotions whose amount the sale reaches; the others, the nearest first."""
+        promotions = self._promotions
+        reached = bisect_right(self._needs, view.sale_total_minor * 10 ** (FINEST - view.exponent))
+        return promotions[:reached], (promotions[place] for place in range(reached, len(promotions)))
+
+
 class CandidateIndex:
     """Promotions by their entry keys; those without one by POS group; those that need a coupon by coupon type."""
 
-    __slots__ = ("_articles", "_coupons", "_eans", "_everywhere", "_groups", "_makers", "_places", "_tables", "_trees")
+    __slots__ = (
+        "_articles",
+        "_coupons",
+        "_eans",
+        "_everywhere",
+        "_groups",
+        "_ladders",
+        "_makers",
+        "_places",
+        "_tables",
+        "_trees",
+    )
 
     def __init__(self) -> None:
         self._tables: dict[str, dict[str, Bucket]] = {kind: {} for kind in (*LINE_KINDS, *REQUEST_KINDS)}
@@ -125,9 +172,14 @@ class CandidateIndex:
         self._coupons: dict[str, Bucket] = {}
         self._places: dict[str, Bucket] = {}  # any basket of this POS group
         self._everywhere: Bucket = {}  # any basket
+        self._ladders: dict[str | None, Ladder] = {}  # those of the two that need an amount; None is everywhere
 
     def add(self, promotion: CompiledPromotion) -> None:
         """Add a promotion; the cost grows with its number of keys."""
+        if promotion.least is not None and promotion.entries is None:
+            for place in promotion.definition.pos_groups or (None,):
+                self._ladders.setdefault(place, Ladder()).add(promotion, promotion.least)
+            return
         for table, key in self._entries(promotion):
             bucket = table.get(key)
             if bucket is None:
@@ -138,6 +190,10 @@ class CandidateIndex:
 
     def discard(self, promotion: CompiledPromotion) -> None:
         """Remove a promotion; the cost grows with its number of keys."""
+        if promotion.least is not None and promotion.entries is None:
+            for place in promotion.definition.pos_groups or (None,):
+                self._ladders[place].discard(promotion, promotion.least)
+            return
         for table, key in self._entries(promotion):
             bucket = table.get(key)
             if bucket is not None:
@@ -155,7 +211,7 @@ class CandidateIndex:
         return [(self._tables[kind], value) for kind, value in promotion.entries]
 
     def reach(self, view: BasketView, coupon_type_ids: frozenset[str]) -> Bucket:
-        """The promotions that can affect a basket, whatever their validity, each once."""
+        """The promotions that can affect a basket, whatever their validity, each once; without those on `ladders`."""
         found = dict(self._everywhere)
         place = self._places.get(view.pos_group_id)
         if place is not None:
@@ -170,6 +226,10 @@ class CandidateIndex:
             if bucket is not None:
                 found.update(bucket)
         return found
+
+    def ladders(self, view: BasketView) -> list[Ladder]:
+        """The promotions that can affect any basket of this POS group if its amount reaches what they need."""
+        return [self._ladders[place] for place in (None, view.pos_group_id) if place in self._ladders]
 
     def _reach_by_lines(self, view: BasketView, found: Bucket) -> None:
         articles, eans, makers = self._articles, self._eans, self._makers

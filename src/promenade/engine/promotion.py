@@ -8,6 +8,7 @@ from promenade.engine.benefits.registry import Benefit
 from promenade.engine.conditions.registry import Condition, Group, IndexKey
 from promenade.engine.definition import PromotionDefinition
 from promenade.engine.pilots import control_groups, treated_groups
+from promenade.engine.thresholds import Least
 from promenade.engine.verdict import Met, Missed, Trigger
 from promenade.engine.view import BasketView
 
@@ -18,6 +19,11 @@ INACTIVE_STATUSES = frozenset(("DRAFT", "PENDING_APPROVAL", "APPROVED", "REJECTE
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 ALWAYS = 1 << 62  # later than any instant
+
+Order = tuple[int, int, int, int, int, int, str]
+"""A place in the order of section 4: compared number by number."""
+
+NO_COUPON = -1  # before the first code presented
 
 # A negated condition that holds.
 FORBIDDEN = Missed("CONDITION_EXCLUDED")
@@ -83,8 +89,8 @@ class CompiledPromotion:
     """One promotion, ready to be priced.
 
     ``order_before`` and ``order_after`` are the parts of the order of section 4 on both sides of the position of the
-    triggering coupon: sort by ``(order_before, coupon_position, order_after)``. ``entries`` are the keys under which
-    the candidate index holds it, None when any basket may matter.
+    triggering coupon; ``order`` is the whole of it without a coupon. ``entries`` are the keys under which the candidate
+    index holds it, None when any basket may matter. ``least`` is what it needs, where that alone decides.
     """
 
     __slots__ = (
@@ -101,7 +107,9 @@ class CompiledPromotion:
         "is_group_exclusive",
         "is_multiplicative",
         "is_unit_exclusive",
+        "least",
         "name",
+        "order",
         "order_after",
         "order_before",
         "stage",
@@ -119,6 +127,7 @@ class CompiledPromotion:
         self.groups = groups
         self.benefits = benefits
         self.entries: tuple[IndexKey, ...] | None = None
+        self.least: Least | None = None
         self.stage = min([benefit.stage for benefit in benefits], default=2)
         self.gives_items = any(benefit.code == "FREE_ITEM" for benefit in benefits)
         member = definition.priority_group
@@ -136,10 +145,15 @@ class CompiledPromotion:
             definition.priority,
             definition.id,
         )
+        self.order = self.order_with(NO_COUPON)
         self.starts, self.ends = _window(definition)
         pilot = definition.pilot
         self.treated_groups: frozenset[str] = frozenset() if pilot is None else treated_groups(pilot)
         self.control_groups: frozenset[str] = frozenset() if pilot is None else control_groups(pilot)
+
+    def order_with(self, coupon_position: int) -> Order:
+        """Its place in the order if the code presented at this position triggers it."""
+        return *self.order_before, coupon_position, *self.order_after
 
     def refusal(self, asker: RequestFacts) -> str | None:
         """Why it is no candidate (sections 2 and 9), None when it is one.

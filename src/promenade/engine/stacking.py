@@ -11,12 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from promenade.engine.basket import ArticleFact, BudgetFact, UsageFact
 from promenade.engine.benefits.registry import REWARDS_ONLY
 from promenade.engine.ledger import EXCLUSIVE, FREE, MANY, Ledger, State, owner_of
-from promenade.engine.promotion import CompiledPromotion, Unmet
+from promenade.engine.promotion import NO_COUPON, CompiledPromotion, Unmet
 from promenade.engine.turn import Turn
 from promenade.engine.verdict import Met, Missed
 from promenade.engine.view import BasketView
-
-_NO_COUPON = -1  # before the first code presented
 
 
 class Candidate:
@@ -25,7 +23,7 @@ class Candidate:
     __slots__ = ("coupon", "coupon_position", "exclusion_id", "group_id", "is_dynamic", "ordinal", "promotion")
 
     def __init__(
-        self, promotion: CompiledPromotion, coupon_position: int = _NO_COUPON, coupon: str | None = None
+        self, promotion: CompiledPromotion, coupon_position: int = NO_COUPON, coupon: str | None = None
     ) -> None:
         definition = promotion.definition
         self.promotion = promotion

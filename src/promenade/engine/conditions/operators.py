@@ -175,6 +175,12 @@ def reached(ranges: tuple[Bounds, ...], units: int) -> Bounds | None:
     return None
 
 
+def lowest(ranges: tuple[Bounds, ...]) -> int | None:
+    """The number above 0 from which on all numbers lie in one of the ranges and below which none does, if any."""
+    lows = [one.low for one in ranges if one.low is not None and one.high is None]
+    return min(lows) if len(lows) == len(ranges) and min(lows, default=0) > 0 else None
+
+
 @dataclass(frozen=True, slots=True)
 class NumberTest:
     """An operator on a number: the operands scaled by `SCALE`, and the upper end of BETWEEN."""

@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from promenade.engine.conditions.operators import SCALE, Bounds, Measure, NumberTest, TextTest, measure
+from promenade.engine.conditions.operators import SCALE, Bounds, Measure, NumberTest, TextTest, lowest, measure
 from promenade.engine.conditions.registry import Condition, condition
 from promenade.engine.definition import ConditionRow
 from promenade.engine.forms import TESTED, Form, Values
+from promenade.engine.thresholds import FINEST, Least
 from promenade.engine.verdict import Met, Missed, Verdict
 from promenade.engine.view import BasketView
 
 AMOUNT = Measure("RECEIPT_AMOUNT", False, "RECEIPT_AMOUNT_TOO_LOW", Missed("RECEIPT_AMOUNT_TOO_HIGH"))
 QUANTITY = Measure("ITEM_QUANTITY", True, "QUANTITY_TOO_LOW", Missed("QUANTITY_TOO_HIGH"))
 
-_EXPONENTS = range(5)  # ISO 4217 knows minor units of 0 to 4 decimals
+_EXPONENTS = range(FINEST + 1)  # ISO 4217 knows minor units of 0 to 4 decimals
 
 
 @condition(
@@ -45,6 +46,10 @@ class ReceiptAmount(Condition):
     def check(self, view: BasketView, sale_minor: int) -> Verdict:
         is_remaining = sale_minor != view.sale_total_minor
         return measure(self.ranges[view.exponent], sale_minor, view.sale, None, AMOUNT, is_remaining)
+
+    def least(self) -> Least | None:
+        amount = lowest(self.ranges[FINEST])
+        return None if amount is None else Least(amount)
 
     def needs(self) -> str:
         return f"a purchase of {self.test.phrase()}"

@@ -16,6 +16,7 @@ from typing import ClassVar, Self, TypeVar
 from promenade.engine.definition import ConditionRow, DefinitionError
 from promenade.engine.forms import Form
 from promenade.engine.money import decimal_text
+from promenade.engine.thresholds import Least
 from promenade.engine.verdict import Missed, Verdict
 from promenade.engine.view import BasketView
 
@@ -56,6 +57,10 @@ class Condition(ABC):
 
     def keys(self) -> tuple[IndexKey, ...] | None:
         """Keys of which a basket must hold at least one for this condition to hold; None = any basket may."""
+        return None
+
+    def least(self) -> Least | None:
+        """The least that it needs, if it holds from there on and not below; None: anything else."""
         return None
 
     def matching(self, view: BasketView) -> tuple[int, ...]:

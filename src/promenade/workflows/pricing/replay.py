@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from promenade.engine.catalogue import Catalogue
+from promenade.engine.catalogue import RecordedCatalogue
 from promenade.engine.evaluation import evaluate
 from promenade.errors import NotFound
 from promenade.store.driver.unit import Session
@@ -33,7 +33,7 @@ async def replay(
         return stored, await load_definitions(session, {*stored.outcome.candidate_hashes, stored.tree_hash})
 
     stored, bodies = await context.database.read(work, tenant=tenant_id)
-    catalogue = Catalogue(decode_tree(bodies[stored.tree_hash]))
+    catalogue = RecordedCatalogue(decode_tree(bodies[stored.tree_hash]))
     for key in stored.outcome.candidate_hashes:
         catalogue.put(decode_definition(bodies[key]))
     return encode_outcome(evaluate(catalogue, stored.basket, stored.facts, stored.settings))

@@ -1,0 +1,88 @@
+"""Which of the promotions that miss a threshold still matter to an outcome.
+
+Most promotions that ask for an amount ask for more than the basket holds. Such a promotion changes no price; it leaves
+a trace only if advice shows it, and advice shows few: the nearest ones, and as hints the first ones in order. So only
+those few need to be priced.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterable
+
+from promenade.engine.advice import GAPS_MAX, NEAR_PERCENT, RECOMMENDATIONS_MAX
+from promenade.engine.index import LINE_KINDS
+from promenade.engine.promotion import CompiledPromotion, Order, RequestFacts
+from promenade.engine.thresholds import Least
+from promenade.engine.view import BasketView
+
+
+def least_of(promotion: CompiledPromotion) -> Least | None:
+    """What a promotion needs, if that alone decides whether it qualifies; None: other things decide too.
+
+    A promotion with a coupon has none, because the response must say what became of the coupon.
+    """
+    if promotion.definition.coupon_type_ids or len(promotion.groups) != 1 or len(promotion.groups[0]) != 1:
+        return None
+    ((negated, condition),) = promotion.groups[0]
+    # A MULTIPLICATIVE promotion compares with what earlier promotions leave, which is unknown until they are priced.
+    if negated or (promotion.is_multiplicative and condition.code == "RECEIPT_AMOUNT"):
+        return None
+    return condition.least()
+
+
+class Shortlist:
+    """The promotions that miss their threshold and that advice may show all the same.
+
+    It shows the nearest ones, those that are equally near in their order; the room that they leave is for hints, in
+    their order. So no more of either than can be shown are kept, whatever else there is to show.
+    """
+
+    __slots__ = ("_asker", "_hints", "_near", "_near_least", "_near_most", "_view")
+
+    def __init__(self, view: BasketView, asker: RequestFacts) -> None:
+        nudges = view.settings.nudges  # with them a gap is shown however wide it is
+        self._view = view
+        self._asker = asker
+        self._near_most = GAPS_MAX if nudges else RECOMMENDATIONS_MAX
+        self._near_least = 0 if nudges else NEAR_PERCENT
+        self._near: list[tuple[int, Order, CompiledPromotion]] = []
+        self._hints: list[tuple[Order, CompiledPromotion]] = []
+
+    def offer(self, promotion: CompiledPromotion, percent: int) -> None:
+        """Keep a promotion that reaches so much of its threshold, if it may be shown."""
+        if percent >= self._near_least:
+            near = self._near
+            found = (-percent, promotion.order, promotion)
+            if (len(near) < self._near_most or found < near[-1]) and promotion.refusal(self._asker) is None:
+                insort(near, found)
+                del near[self._near_most :]
+        if percent < NEAR_PERCENT and _leads_from_lines(promotion):
+            hints = self._hints
+            hint = (promotion.order, promotion)
+            if (len(hints) < RECOMMENDATIONS_MAX or hint < hints[-1]) and promotion.refusal(self._asker) is None:
+                insort(hints, hint)
+                del hints[RECOMMENDATIONS_MAX:]
+
+    def offer_nearest_first(self, promotions: Iterable[CompiledPromotion]) -> None:
+        """Offer promotions to which no line leads, until one is too far away to be shown."""
+        near = self._near
+        for promotion in promotions:
+            percent = None if promotion.least is None else promotion.least.percent(self._view)
+            if percent is None:
+                continue
+            if percent < self._near_least or (len(near) == self._near_most and -percent > near[-1][0]):
+                return
+            self.offer(promotion, percent)
+
+    def kept(self) -> list[CompiledPromotion]:
+        """Those that may be shown, each once."""
+        near = [promotion for _, _, promotion in self._near]
+        room = RECOMMENDATIONS_MAX - len([found for found in self._near if -found[0] >= NEAR_PERCENT])
+        return near + [promotion for _, promotion in self._hints[: max(0, room)] if promotion not in near]
+
+
+def _leads_from_lines(promotion: CompiledPromotion) -> bool:
+    """Whether lines of the basket led to it, so that it is a hint however little of its threshold is reached."""
+    entries = promotion.entries
+    return bool(entries and entries[0][0] in LINE_KINDS)
