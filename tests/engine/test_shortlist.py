@@ -7,6 +7,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +21,13 @@ from promenade.engine.basket import (
     Settings,
     UsageFact,
 )
-from promenade.engine.catalogue import Catalogue, CompiledPromotion, RecordedCatalogue, definition_hash
+from promenade.engine.catalogue import (
+    Catalogue,
+    CompiledPromotion,
+    RecordedCatalogue,
+    compile_promotion,
+    definition_hash,
+)
 from promenade.engine.definition import (
     ActionRow,
     ArticleRow,
@@ -136,8 +143,12 @@ def about_sale(draw: Random, basket: Basket) -> dict[str, Any]:
     }
 
 
-def conditions(draw: Random, basket: Basket) -> tuple[ConditionRow, ...]:
+def conditions(draw: Random, basket: Basket, is_crowded: bool) -> tuple[ConditionRow, ...]:
     """Draw mostly a single threshold; else thresholds beside other conditions, in every connection."""
+    if is_crowded:
+        least = {"min_amount_hundredths": amount(draw, basket)}
+        near: dict[str, Any] = {"kind": "RECEIPT_AMOUNT", "value": f"{amount(draw, basket)}"[:-2] or "1"}
+        return (row(**draw.choice((about_lines(draw, least), about_sale(draw, basket), near, near))),)
     shape = draw.randrange(10)
     if shape < 4:
         rows = [about_lines(draw, minima(draw, basket))]
@@ -173,7 +184,7 @@ def actions(draw: Random, basket: Basket) -> tuple[ActionRow, ...]:
     return (ActionRow("a", 1, kind, **percent, **target),)
 
 
-def definition(draw: Random, number: int, basket: Basket) -> PromotionDefinition:
+def definition(draw: Random, number: int, basket: Basket, is_crowded: bool) -> PromotionDefinition:
     group = draw.choice((None, None, None, "p1", "p2"))
     exclusion = draw.choice((None, None, None, None, "x1"))
     rest: dict[str, Any] = draw.choice(
@@ -200,7 +211,7 @@ def definition(draw: Random, number: int, basket: Basket) -> PromotionDefinition
         priority_group=None if group is None else PriorityRow(group, 1 if group == "p1" else 2, draw.randint(1, 3)),
         exclusion_group=None if exclusion is None else ExclusionGroupRow(exclusion, "HIGHEST_DISCOUNT"),
         calculation_mode=draw.choice(("ADDITIVE", "ADDITIVE", "MULTIPLICATIVE")),
-        conditions=conditions(draw, basket),
+        conditions=conditions(draw, basket, is_crowded),
         actions=actions(draw, basket),
         **rest,
     )
@@ -233,7 +244,8 @@ def test_an_outcome_is_the_same_without_the_promotions_left_out(seed: int, most:
     if told.strategy == "BEST_DEAL":
         most = min(most, 15)
     basket = replace(basket, coupons=tuple([one.code for one in facts.coupons]))
-    definitions = [definition(draw, number, basket) for number in range(draw.randint(1, most))]
+    is_crowded = draw.random() < 0.4  # many thresholds near what is bought: more than advice can show
+    definitions = [definition(draw, number, basket, is_crowded) for number in range(draw.randint(1, most))]
     outcome = evaluate(made(Catalogue, definitions), basket, facts, told)
     naive = evaluate(made(NaiveCatalogue, definitions), basket, facts, told)
     assert replace(outcome, candidate_hashes=()) == replace(naive, candidate_hashes=())
@@ -272,6 +284,55 @@ def test_of_many_near_misses_only_those_that_advice_shows_are_kept() -> None:
     here = promotion("here", row("RECEIPT_AMOUNT", "10.5"), pos_groups=frozenset({"pos-1"}))
     kept = relevant(*near, *alike, elsewhere, here, seen=seen)
     assert kept == sorted(["here", "11", "12", "13", "14", *[one.id for one in alike]])
+
+
+def test_of_many_that_ask_for_more_of_an_article_only_those_that_advice_shows_are_kept() -> None:
+    seen = view(line("A", "2"), line("A", "1"), line("B", "9"))
+    pieces: dict[str, Any] = {"min_quantity_thousandths": 5000}
+    near = [promotion(f"near {n}", row("ARTICLE", "A", **pieces), priority=n) for n in range(8)]
+    far = [promotion(f"far {n}", row("ARTICLE", "A", min_amount_hundredths=9000), priority=n) for n in range(4)]
+    counted = promotion("counted", row("ARTICLE", "A"), row("ITEM_QUANTITY", "100", sequence=2), priority=-1)
+    met = promotion("met", row("ARTICLE", values=("A", "B"), **pieces))
+    kept = relevant(*near, *far, counted, met, seen=seen)
+    assert kept == sorted(["counted", "far 0", "met", *[one.id for one in near]])
+
+
+@pytest.mark.parametrize(
+    ("conditions", "expected"),
+    [
+        ((row("RECEIPT_AMOUNT", "9"),), (0, 90_000)),
+        ((row("RECEIPT_AMOUNT", "9", operator="GREATER_THAN"),), (0, 90_001)),
+        ((row("RECEIPT_AMOUNT", "9", values=("8",)),), (0, 80_000)),
+        ((row("RECEIPT_AMOUNT", "9", operator="LTE"),), None),
+        ((row("RECEIPT_AMOUNT", "9", operator="BETWEEN", value_to="10"),), None),
+        ((row("RECEIPT_AMOUNT", "0"),), None),
+        ((row("RECEIPT_AMOUNT", "9", connector="NOT"),), None),
+        ((row("RECEIPT_AMOUNT", "9"), row("CHANNEL", "shop", sequence=2)), None),
+        ((row("RECEIPT_AMOUNT", "9"), row("RECEIPT_AMOUNT", "8", sequence=2, connector="OR")), None),
+        ((row("ITEM_QUANTITY", "3"),), (3000, 0)),
+        ((row("ITEM_QUANTITY", "3"), row("ARTICLE", "A", sequence=2)), (3000, 0)),
+        ((row("ITEM_QUANTITY", "3"), row("ARTICLE", "A", sequence=2, min_quantity_thousandths=1)), None),
+        ((row("ITEM_QUANTITY", "3"), row("ARTICLE", "A", sequence=2, connector="NOT")), None),
+        ((row("ITEM_QUANTITY", "3"), row("CHANNEL", "shop", sequence=2)), None),
+        ((row("ARTICLE", "A", min_quantity_thousandths=2000, min_amount_hundredths=900),), (2000, 90_000)),
+        ((row("ARTICLE", "A"),), None),
+        ((row("ARTICLE", "A", operator="STARTS_WITH", min_quantity_thousandths=2000),), None),
+    ],
+)
+def test_what_a_promotion_needs_is_known_where_nothing_else_decides(
+    conditions: tuple[ConditionRow, ...], expected: tuple[int, int] | None
+) -> None:
+    least = compile_promotion(promotion("p", *conditions)).least
+    assert (None if least is None else (least.quantity_thousandths, least.amounts[-1])) == expected
+
+
+def test_lines_that_could_count_twice_are_not_added_up() -> None:
+    pieces: dict[str, Any] = {"min_quantity_thousandths": 2000}
+    groups: dict[str, Any] = {"values": ("g0", "g1"), **pieces}
+    assert compile_promotion(promotion("p", row("ARTICLE_GROUP", **groups))).least is not None
+    assert compile_promotion(promotion("p", row("ARTICLE_GROUP", include_sub_groups=True, **groups))).least is None
+    by_both = row("ARTICLE_LIST", articles=(ArticleRow("A"), ArticleRow(None, "E")), **pieces)
+    assert compile_promotion(promotion("p", by_both)).least is None
 
 
 def test_a_changed_threshold_is_found_at_its_new_place() -> None:

@@ -2,8 +2,8 @@
 
 A promotion is indexed under the keys through which a basket may reach it (`entry_keys`), and a basket looks up only the
 keys it holds; so the cost grows with the promotions that touch the basket and not with their total. Promotions for any
-basket that need a certain amount are sorted by it (`Ladder`). `catalogue` has the version without an index that tests
-compare it with.
+basket that need so many pieces or an amount are sorted by that (`Ladder`). `catalogue` has the version without an index
+that tests compare it with.
 """
 
 from __future__ import annotations
@@ -116,11 +116,12 @@ def request_keys(view: BasketView) -> list[IndexKey]:
 
 
 class Ladder:
-    """Promotions for any basket, sorted by the amount that they need."""
+    """Promotions for any basket, sorted by the pieces or by the amount that they need."""
 
-    __slots__ = ("_needs", "_promotions")
+    __slots__ = ("_by_quantity", "_needs", "_promotions")
 
-    def __init__(self) -> None:
+    def __init__(self, by_quantity: bool) -> None:
+        self._by_quantity = by_quantity
         self._needs: list[int] = []
         self._promotions: list[CompiledPromotion] = []
 
@@ -129,21 +130,25 @@ class Ladder:
 
     def add(self, promotion: CompiledPromotion, least: Least) -> None:
         """Add a promotion at its place."""
-        need = least.amounts[FINEST]
+        need = self._need(least)
         place = bisect_right(self._needs, need)
         self._needs.insert(place, need)
         self._promotions.insert(place, promotion)
 
     def discard(self, promotion: CompiledPromotion, least: Least) -> None:
         """Remove a promotion that was added."""
-        place = self._promotions.index(promotion, bisect_left(self._needs, least.amounts[FINEST]))
+        place = self._promotions.index(promotion, bisect_left(self._needs, self._need(least)))
         del self._needs[place], self._promotions[place]
 
     def split(self, view: BasketView) -> tuple[Sequence[CompiledPromotion], Iterator[CompiledPromotion]]:
-        """The promotions whose amount the sale reaches; the others, the nearest first."""
+        """The promotions whose threshold the sale reaches; the others, the nearest first."""
         promotions = self._promotions
-        reached = bisect_right(self._needs, view.sale_total_minor * 10 ** (FINEST - view.exponent))
+        held = view.sale_total_minor * 10 ** (FINEST - view.exponent)
+        reached = bisect_right(self._needs, view.sale_quantity_thousandths if self._by_quantity else held)
         return promotions[:reached], (promotions[place] for place in range(reached, len(promotions)))
+
+    def _need(self, least: Least) -> int:
+        return least.quantity_thousandths if self._by_quantity else least.amounts[FINEST]
 
 
 class CandidateIndex:
@@ -172,13 +177,18 @@ class CandidateIndex:
         self._coupons: dict[str, Bucket] = {}
         self._places: dict[str, Bucket] = {}  # any basket of this POS group
         self._everywhere: Bucket = {}  # any basket
-        self._ladders: dict[str | None, Ladder] = {}  # those of the two that need an amount; None is everywhere
+        # Those of the two that need so many pieces (True) or an amount (False), by POS group; None is everywhere.
+        self._ladders: dict[tuple[str | None, bool], Ladder] = {}
 
     def add(self, promotion: CompiledPromotion) -> None:
         """Add a promotion; the cost grows with its number of keys."""
-        if promotion.least is not None and promotion.entries is None:
-            for place in promotion.definition.pos_groups or (None,):
-                self._ladders.setdefault(place, Ladder()).add(promotion, promotion.least)
+        least = promotion.least
+        if least is not None and promotion.entries is None:
+            for rung in _rungs(promotion, least):
+                ladder = self._ladders.get(rung)
+                if ladder is None:
+                    ladder = self._ladders[rung] = Ladder(rung[1])
+                ladder.add(promotion, least)
             return
         for table, key in self._entries(promotion):
             bucket = table.get(key)
@@ -190,9 +200,10 @@ class CandidateIndex:
 
     def discard(self, promotion: CompiledPromotion) -> None:
         """Remove a promotion; the cost grows with its number of keys."""
-        if promotion.least is not None and promotion.entries is None:
-            for place in promotion.definition.pos_groups or (None,):
-                self._ladders[place].discard(promotion, promotion.least)
+        least = promotion.least
+        if least is not None and promotion.entries is None:
+            for rung in _rungs(promotion, least):
+                self._ladders[rung].discard(promotion, least)
             return
         for table, key in self._entries(promotion):
             bucket = table.get(key)
@@ -228,8 +239,9 @@ class CandidateIndex:
         return found
 
     def ladders(self, view: BasketView) -> list[Ladder]:
-        """The promotions that can affect any basket of this POS group if its amount reaches what they need."""
-        return [self._ladders[place] for place in (None, view.pos_group_id) if place in self._ladders]
+        """The promotions that can affect any basket of this POS group that reaches what they need."""
+        rungs = [(place, by_quantity) for place in (None, view.pos_group_id) for by_quantity in (False, True)]
+        return [self._ladders[rung] for rung in rungs if rung in self._ladders]
 
     def _reach_by_lines(self, view: BasketView, found: Bucket) -> None:
         articles, eans, makers = self._articles, self._eans, self._makers
@@ -266,6 +278,11 @@ class CandidateIndex:
             bucket = self._trees.get(ancestor)
             if bucket is not None:
                 found.update(bucket)
+
+
+def _rungs(promotion: CompiledPromotion, least: Least) -> list[tuple[str | None, bool]]:
+    """The ladders that a promotion for any basket is on."""
+    return [(place, least.quantity_thousandths > 0) for place in promotion.definition.pos_groups or (None,)]
 
 
 def _is_everywhere(promotion: CompiledPromotion) -> bool:

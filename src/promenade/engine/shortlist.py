@@ -1,8 +1,8 @@
 """Which of the promotions that miss a threshold still matter to an outcome.
 
-Most promotions that ask for an amount ask for more than the basket holds. Such a promotion changes no price; it leaves
-a trace only if advice shows it, and advice shows few: the nearest ones, and as hints the first ones in order. So only
-those few need to be priced.
+Most promotions that ask for a quantity or an amount ask for more than the basket holds. Such a promotion changes no
+price; it leaves a trace only if advice shows it, and advice shows few: the nearest ones, and as hints the first ones in
+order. So only those few need to be priced.
 """
 
 from __future__ import annotations
@@ -22,13 +22,17 @@ def least_of(promotion: CompiledPromotion) -> Least | None:
 
     A promotion with a coupon has none, because the response must say what became of the coupon.
     """
-    if promotion.definition.coupon_type_ids or len(promotion.groups) != 1 or len(promotion.groups[0]) != 1:
+    if promotion.definition.coupon_type_ids or len(promotion.groups) != 1 or any(no for no, _ in promotion.groups[0]):
         return None
-    ((negated, condition),) = promotion.groups[0]
+    conditions = tuple([condition for _, condition in promotion.groups[0]])
     # A MULTIPLICATIVE promotion compares with what earlier promotions leave, which is unknown until they are priced.
-    if negated or (promotion.is_multiplicative and condition.code == "RECEIPT_AMOUNT"):
+    if promotion.is_multiplicative and any(one.code == "RECEIPT_AMOUNT" for one in conditions):
         return None
-    return condition.least()
+    for place, condition in enumerate(conditions):
+        least = condition.least(conditions[:place] + conditions[place + 1 :])
+        if least is not None:
+            return least
+    return None
 
 
 class Shortlist:

@@ -6,18 +6,55 @@ from promenade.engine.view import BasketView
 
 FINEST = 4  # the decimals of the finest minor unit: at that scale, amounts of all currencies compare alike
 
+_KINDS = frozenset(("article", "ean", "group", "tree", "manufacturer"))
+
+
+def in_one_kind(keys: tuple[tuple[str, str], ...] | None) -> tuple[str, tuple[str, ...]] | None:
+    """The kind and the names of index keys, if what they hold adds up without a line that counts twice."""
+    kinds = {kind for kind, _ in keys or ()}
+    names = tuple(dict.fromkeys([name for _, name in keys or ()]))
+    if len(kinds) != 1 or not kinds <= _KINDS or (kinds == {"tree"} and len(names) > 1):
+        return None
+    return kinds.pop(), names
+
 
 class Least:
-    """The sale amount, above 0, from which on a condition holds. ``amounts``: in minor units, by their decimals."""
+    """The quantity and the amount from which on a condition holds; 0 where it asks for none.
 
-    __slots__ = ("amounts",)
+    ``kind`` and ``names`` say of which lines (`BasketView.held`); without a kind it is the whole sale. ``amounts``: in
+    minor units, by their decimals.
+    """
 
-    def __init__(self, amount: int) -> None:
-        """``amount`` has `FINEST` decimals."""
-        self.amounts = tuple([-(-amount // 10 ** (FINEST - digits)) for digits in range(FINEST + 1)])
+    __slots__ = ("_known", "amounts", "kind", "names", "quantity_thousandths")
+
+    def __init__(
+        self, quantity_thousandths: int, amount: int, kind: str | None = None, names: tuple[str, ...] = ()
+    ) -> None:
+        """``amount`` has `FINEST` decimals; ``names`` differ from each other."""
+        self.quantity_thousandths = max(0, quantity_thousandths)
+        self.amounts = tuple([-(-max(0, amount) // 10 ** (FINEST - digits)) for digits in range(FINEST + 1)])
+        self.kind = kind
+        self.names = names
+        self._known = frozenset(names)
 
     def percent(self, view: BasketView) -> int | None:
         """How much the basket reaches, 0 to 99 as in `reached_percent`; None when it reaches all."""
-        needed = self.amounts[view.exponent]
-        amount = view.sale_total_minor
-        return None if amount >= needed else max(0, 100 * amount // needed)
+        if self.kind is None:
+            quantity, amount = view.sale_quantity_thousandths, view.sale_total_minor
+        else:
+            held = view.held(self.kind)
+            names = self.names
+            if len(names) == 1:
+                quantity, amount = held[names[0]]
+            else:
+                quantity = amount = 0
+                for name in names if len(names) <= len(held.places) else self._known.intersection(held.places):
+                    more, worth = held[name]
+                    quantity += more
+                    amount += worth
+        wanted = self.quantity_thousandths
+        percent = 100 if quantity >= wanted else 100 * quantity // wanted
+        wanted = self.amounts[view.exponent]
+        if 0 < wanted > amount:
+            percent = min(percent, max(0, 100 * amount // wanted))
+        return percent if percent < 100 else None

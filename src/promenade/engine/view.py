@@ -145,6 +145,26 @@ class LineView:
         return dict(self.line.fields)
 
 
+class Held(dict[str, tuple[int, int]]):
+    """Quantity (thousandths) and original amount (minor units) of the lines under a name; added up when first asked."""
+
+    __slots__ = ("_lines", "places")
+
+    def __init__(self, lines: Sequence[LineView], places: Mapping[str, Sequence[int]]) -> None:
+        super().__init__()
+        self._lines = lines
+        self.places = places
+
+    def __missing__(self, name: str) -> tuple[int, int]:
+        quantity = amount = 0
+        for place in self.places.get(name, ()):
+            line = self._lines[place]
+            quantity += line.quantity_thousandths
+            amount += line.total_minor
+        self[name] = quantity, amount
+        return quantity, amount
+
+
 class BasketView:
     """Basket + article facts + article group tree, as conditions and benefits read it.
 
@@ -160,6 +180,7 @@ class BasketView:
         "_by_manufacturer",
         "_by_tree",
         "_groups",
+        "_held",
         "_local_time",
         "_local_time_known",
         "_user_fields",
@@ -217,6 +238,7 @@ class BasketView:
         self._by_group: dict[str, list[int]] | None = None
         self._by_tree: dict[str, list[int]] | None = None
         self._by_manufacturer: dict[str, list[int]] | None = None
+        self._held: dict[str, Held] = {}
         self._user_fields: dict[str, str] | None = None
         self._local_time: datetime | None = None
         self._local_time_known = False
@@ -296,6 +318,25 @@ class BasketView:
                 if manufacturer:
                     found.setdefault(manufacturer, []).append(position)
         return found
+
+    def held(self, kind: str) -> Held:
+        """What the sale lines under each key of a kind of index keys hold.
+
+        Of the kinds ``article``, ``ean``, ``group`` and ``manufacturer`` a line has one key at most, of ``tree`` some.
+        """
+        found = self._held.get(kind)
+        if found is None:
+            found = self._held[kind] = Held(self.lines, self._places(kind))
+        return found
+
+    def _places(self, kind: str) -> dict[str, list[int]]:
+        if kind == "article":
+            return self.by_article
+        if kind == "ean":
+            return self.by_ean
+        if kind == "group":
+            return self.by_group
+        return self.by_tree if kind == "tree" else self.by_manufacturer
 
     @property
     def customer(self) -> Customer | None:

@@ -10,6 +10,7 @@ from promenade.engine.conditions.registry import Condition, IndexKey, condition
 from promenade.engine.definition import ConditionRow, DefinitionError
 from promenade.engine.forms import MINIMA, TESTED, Form
 from promenade.engine.money import threshold_minor
+from promenade.engine.thresholds import FINEST, Least, in_one_kind
 from promenade.engine.verdict import Met, Missed, Trigger, Verdict
 from promenade.engine.view import BasketView
 
@@ -45,6 +46,13 @@ class NamedLines(Condition):
         if self.min_quantity_thousandths <= 0 and self.min_amount_hundredths <= 0:
             return Met(lines)
         return self._measure(view, lines)
+
+    def least(self, beside: tuple[Condition, ...]) -> Least | None:
+        quantity, amount = self.min_quantity_thousandths, self.min_amount_hundredths
+        lines = in_one_kind(self.keys())
+        if beside or lines is None or (quantity <= 0 and amount <= 0):
+            return None
+        return Least(quantity, amount * 10 ** (FINEST - 2), *lines)
 
     def _measure(self, view: BasketView, lines: tuple[int, ...]) -> Verdict:
         triggers: list[Trigger] = []

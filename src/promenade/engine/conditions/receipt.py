@@ -9,7 +9,7 @@ from promenade.engine.conditions.operators import SCALE, Bounds, Measure, Number
 from promenade.engine.conditions.registry import Condition, condition
 from promenade.engine.definition import ConditionRow
 from promenade.engine.forms import TESTED, Form, Values
-from promenade.engine.thresholds import FINEST, Least
+from promenade.engine.thresholds import FINEST, Least, in_one_kind
 from promenade.engine.verdict import Met, Missed, Verdict
 from promenade.engine.view import BasketView
 
@@ -47,9 +47,9 @@ class ReceiptAmount(Condition):
         is_remaining = sale_minor != view.sale_total_minor
         return measure(self.ranges[view.exponent], sale_minor, view.sale, None, AMOUNT, is_remaining)
 
-    def least(self) -> Least | None:
+    def least(self, beside: tuple[Condition, ...]) -> Least | None:
         amount = lowest(self.ranges[FINEST])
-        return None if amount is None else Least(amount)
+        return None if amount is None or beside else Least(0, amount)
 
     def needs(self) -> str:
         return f"a purchase of {self.test.phrase()}"
@@ -95,6 +95,16 @@ class ItemQuantity(Condition):
             lines = tuple(sorted({place for one in named for place in one.matching(view)}))
         quantity = sum([view.lines[place].quantity_thousandths for place in lines])
         return measure(self.ranges, quantity, lines, lines, QUANTITY)
+
+    def least(self, beside: tuple[Condition, ...]) -> Least | None:
+        quantity = lowest(self.ranges)
+        if quantity is None or beside != self.named or len(beside) > 1:
+            return None
+        if not beside:
+            return Least(quantity, 0)
+        lines = in_one_kind(beside[0].keys())
+        # Lines with a minimum of their own are a second threshold.
+        return Least(quantity, 0, *lines) if lines is not None and beside[0].least(()) is None else None
 
     def needs(self) -> str:
         what = f" of {' or '.join([one.needs() for one in self.named])}" if self.named else ""

@@ -59,8 +59,11 @@ class Condition(ABC):
         """Keys of which a basket must hold at least one for this condition to hold; None = any basket may."""
         return None
 
-    def least(self) -> Least | None:
-        """The least that it needs, if it holds from there on and not below; None: anything else."""
+    def least(self, beside: tuple[Condition, ...]) -> Least | None:
+        """The least that its group needs, whose other conditions are ``beside``, none negated.
+
+        Only if the group holds for every basket from there on to which the index leads, and for none below; else None.
+        """
         return None
 
     def matching(self, view: BasketView) -> tuple[int, ...]:
