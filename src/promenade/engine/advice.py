@@ -120,7 +120,7 @@ def advise(
     outsiders: Sequence[tuple[CompiledPromotion, str]],
     prices: Prices,
 ) -> Advice:
-    """All advice for one evaluation. ``fates`` in order of application, one per candidate.
+    """All advice for one evaluation. ``fates`` in order of application, without those that leave nothing to say.
 
     ``outsiders`` (`Catalogue.outsiders`) only matter with ``include_missed``, gaps and nudges come with ``nudges``.
     """

@@ -79,7 +79,7 @@ def select(
         definition = candidate.promotion.definition
         if definition.budget_ids:
             budget_ids.update(dict.fromkeys(definition.budget_ids))
-        if definition.max_applications_total is not None or definition.max_applications_per_customer is not None:
+        if candidate.promotion.is_use_limited:
             usage_ids.append(definition.id)
     control_arms = catalogue.control_arms(view)
     outsiders = tuple(catalogue.outsiders(view, triggers)) if settings.include_missed else _NOTHING
@@ -129,8 +129,8 @@ def price(selection: Selection, facts: Facts) -> Outcome:
     else:
         done = Pass(world).run()
     decisions = [decision for decision in done.decisions if decision is not None]
-    fates = [_fate(decision, done) for decision in decisions]
-
+    # Advice has nothing to say about those that gave all that they can give.
+    fates = [_fate(decision, done) for decision in decisions if decision.reason is not None or decision.gaps]
     advice = advise(view, fates, selection.outsiders, WhatIf(world, done.applied))
     return assemble(
         view, done, decisions, selection.coupons, advice, selection.control_arms, selection.hashes, best_deal
@@ -138,9 +138,6 @@ def price(selection: Selection, facts: Facts) -> Outcome:
 
 
 def _fate(decision: Decision, done: Pass) -> CandidateVerdict:
-    promotion = decision.candidate.promotion
-    if decision.reason is None and not decision.gaps:
-        return CandidateVerdict(promotion, None)
     winner = decision.blocked_by
     winner_minor = 0
     if winner is not None:
@@ -148,7 +145,7 @@ def _fate(decision: Decision, done: Pass) -> CandidateVerdict:
         if won is not None and won.turn is not None:
             winner_minor = won.turn.discount_minor + won.turn.give_away_minor
     return CandidateVerdict(
-        promotion,
+        decision.candidate.promotion,
         decision.reason,
         unmet=decision.unmet,
         gaps=decision.gaps,

@@ -91,6 +91,7 @@ class CompiledPromotion:
     ``order_before`` and ``order_after`` are the parts of the order of section 4 on both sides of the position of the
     triggering coupon; ``order`` is the whole of it without a coupon. ``entries`` are the keys under which the candidate
     index holds it, None when any basket may matter. ``least`` is what it needs, where that alone decides.
+    ``group_id`` is its priority group, ``exclusion_id`` its exclusion group.
     """
 
     __slots__ = (
@@ -99,14 +100,18 @@ class CompiledPromotion:
         "definition",
         "ends",
         "entries",
+        "exclusion_id",
         "gives_items",
+        "group_id",
         "groups",
         "hash",
         "id",
+        "is_dynamic",
         "is_global",
         "is_group_exclusive",
         "is_multiplicative",
         "is_unit_exclusive",
+        "is_use_limited",
         "least",
         "name",
         "order",
@@ -134,7 +139,16 @@ class CompiledPromotion:
         self.is_global = definition.exclusivity == "GLOBAL"
         self.is_group_exclusive = definition.exclusivity == "GROUP" and member is not None
         self.is_unit_exclusive = definition.exclusivity == "PROMOTION"
+        self.group_id = None if member is None else member.group_id
+        self.exclusion_id = None if definition.exclusion_group is None else definition.exclusion_group.group_id
+        self.is_use_limited = not (
+            definition.max_applications_total is None and definition.max_applications_per_customer is None
+        )
         self.is_multiplicative = definition.calculation_mode == "MULTIPLICATIVE"
+        # Only then can earlier promotions' discounts decide whether it qualifies.
+        self.is_dynamic = self.is_multiplicative and any(
+            condition.code == "RECEIPT_AMOUNT" for group in groups for _, condition in group
+        )
         self.order_before: tuple[int, int, int] = (
             LAST_PRIORITY_GROUP if member is None else member.group_priority,
             0 if self.is_global else 1,
@@ -225,6 +239,9 @@ class CompiledPromotion:
         groups = self.groups
         if not groups:
             return Met(view.sale)
+        least = self.least
+        if least is not None and not self.gives_items and least.percent(view) is None:
+            return Met(least.lines(view))  # only free items count how often a threshold is reached
         amount = remaining_sale_minor if self.is_multiplicative else view.sale_total_minor
         if len(groups) == 1 and len(groups[0]) == 1 and not self.gives_items:  # most promotions
             negated, condition = groups[0][0]

@@ -26,7 +26,7 @@ def least_of(promotion: CompiledPromotion) -> Least | None:
         return None
     conditions = tuple([condition for _, condition in promotion.groups[0]])
     # A MULTIPLICATIVE promotion compares with what earlier promotions leave, which is unknown until they are priced.
-    if promotion.is_multiplicative and any(one.code == "RECEIPT_AMOUNT" for one in conditions):
+    if promotion.is_dynamic:
         return None
     for place, condition in enumerate(conditions):
         least = condition.least(conditions[:place] + conditions[place + 1 :])
@@ -42,7 +42,7 @@ class Shortlist:
     their order. So no more of either than can be shown are kept, whatever else there is to show.
     """
 
-    __slots__ = ("_asker", "_hints", "_near", "_near_least", "_near_most", "_view")
+    __slots__ = ("_asker", "_far", "_near", "_near_least", "_near_most", "_view")
 
     def __init__(self, view: BasketView, asker: RequestFacts) -> None:
         nudges = view.settings.nudges  # with them a gap is shown however wide it is
@@ -51,7 +51,7 @@ class Shortlist:
         self._near_most = GAPS_MAX if nudges else RECOMMENDATIONS_MAX
         self._near_least = 0 if nudges else NEAR_PERCENT
         self._near: list[tuple[int, Order, CompiledPromotion]] = []
-        self._hints: list[tuple[Order, CompiledPromotion]] = []
+        self._far: list[CompiledPromotion] = []
 
     def offer(self, promotion: CompiledPromotion, percent: int) -> None:
         """Keep a promotion that reaches so much of its threshold, if it may be shown."""
@@ -61,12 +61,8 @@ class Shortlist:
             if (len(near) < self._near_most or found < near[-1]) and promotion.refusal(self._asker) is None:
                 insort(near, found)
                 del near[self._near_most :]
-        if percent < NEAR_PERCENT and _leads_from_lines(promotion):
-            hints = self._hints
-            hint = (promotion.order, promotion)
-            if (len(hints) < RECOMMENDATIONS_MAX or hint < hints[-1]) and promotion.refusal(self._asker) is None:
-                insort(hints, hint)
-                del hints[RECOMMENDATIONS_MAX:]
+        if percent < NEAR_PERCENT:
+            self._far.append(promotion)
 
     def offer_nearest_first(self, promotions: Iterable[CompiledPromotion]) -> None:
         """Offer promotions to which no line leads, until one is too far away to be shown."""
@@ -83,7 +79,19 @@ class Shortlist:
         """Those that may be shown, each once."""
         near = [promotion for _, _, promotion in self._near]
         room = RECOMMENDATIONS_MAX - len([found for found in self._near if -found[0] >= NEAR_PERCENT])
-        return near + [promotion for _, promotion in self._hints[: max(0, room)] if promotion not in near]
+        return near if room <= 0 else near + [one for one in self._hints(room) if one not in near]
+
+    def _hints(self, most: int) -> list[CompiledPromotion]:
+        """The first in order of those that are shown however little of their threshold is reached."""
+        hints: list[tuple[Order, CompiledPromotion]] = []
+        for promotion in self._far:
+            hint = (promotion.order, promotion)
+            if len(hints) == most and hint > hints[-1]:
+                continue
+            if _leads_from_lines(promotion) and promotion.refusal(self._asker) is None:
+                insort(hints, hint)
+                del hints[most:]
+        return [promotion for _, promotion in hints]
 
 
 def _leads_from_lines(promotion: CompiledPromotion) -> bool:

@@ -25,17 +25,13 @@ class Candidate:
     def __init__(
         self, promotion: CompiledPromotion, coupon_position: int = NO_COUPON, coupon: str | None = None
     ) -> None:
-        definition = promotion.definition
         self.promotion = promotion
         self.coupon_position = coupon_position
         self.coupon = coupon  # the code that triggers it
         self.ordinal = 0
-        self.group_id = None if definition.priority_group is None else definition.priority_group.group_id
-        self.exclusion_id = None if definition.exclusion_group is None else definition.exclusion_group.group_id
-        # Only then can earlier promotions' discounts decide whether it qualifies (RECEIPT_AMOUNT).
-        self.is_dynamic = promotion.is_multiplicative and any(
-            condition.code == "RECEIPT_AMOUNT" for group in promotion.groups for _, condition in group
-        )
+        self.group_id = promotion.group_id
+        self.exclusion_id = promotion.exclusion_id
+        self.is_dynamic = promotion.is_dynamic
 
 
 class Decision:
@@ -105,9 +101,9 @@ class World:
         definition = promotion.definition
         if definition.max_applications_per_transaction == 0:
             return True
-        total, per_customer = definition.max_applications_total, definition.max_applications_per_customer
-        if total is None and per_customer is None:
+        if not promotion.is_use_limited:
             return False
+        total, per_customer = definition.max_applications_total, definition.max_applications_per_customer
         fact = self.usage.get(promotion.id)
         used, by_customer = (0, 0) if fact is None else (fact.total, fact.by_customer)
         return (total is not None and used >= total) or (per_customer is not None and by_customer >= per_customer)

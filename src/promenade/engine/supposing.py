@@ -89,10 +89,7 @@ def _place(candidate: Candidate) -> int:
 
 
 def _is_limited(promotion: CompiledPromotion) -> bool:
-    definition = promotion.definition
-    return bool(definition.budget_ids) or not (
-        definition.max_applications_total is None and definition.max_applications_per_customer is None
-    )
+    return promotion.is_use_limited or bool(promotion.definition.budget_ids)
 
 
 def _may_exclude(promotion: CompiledPromotion) -> bool:

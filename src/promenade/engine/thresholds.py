@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from promenade.engine.view import BasketView
+from collections.abc import Iterable
+
+from promenade.engine.view import BasketView, Held
 
 FINEST = 4  # the decimals of the finest minor unit: at that scale, amounts of all currencies compare alike
 
@@ -25,7 +27,7 @@ class Least:
     minor units, by their decimals.
     """
 
-    __slots__ = ("_known", "amounts", "kind", "names", "quantity_thousandths")
+    __slots__ = ("_known", "_name", "amounts", "kind", "names", "quantity_thousandths")
 
     def __init__(
         self, quantity_thousandths: int, amount: int, kind: str | None = None, names: tuple[str, ...] = ()
@@ -35,26 +37,40 @@ class Least:
         self.amounts = tuple([-(-max(0, amount) // 10 ** (FINEST - digits)) for digits in range(FINEST + 1)])
         self.kind = kind
         self.names = names
+        self._name = names[0] if len(names) == 1 else None
         self._known = frozenset(names)
 
     def percent(self, view: BasketView) -> int | None:
         """How much the basket reaches, 0 to 99 as in `reached_percent`; None when it reaches all."""
-        if self.kind is None:
+        kind = self.kind
+        if kind is None:
             quantity, amount = view.sale_quantity_thousandths, view.sale_total_minor
+        elif self._name is not None:
+            quantity, amount, _ = view.held(kind)[self._name]
         else:
-            held = view.held(self.kind)
-            names = self.names
-            if len(names) == 1:
-                quantity, amount = held[names[0]]
-            else:
-                quantity = amount = 0
-                for name in names if len(names) <= len(held.places) else self._known.intersection(held.places):
-                    more, worth = held[name]
-                    quantity += more
-                    amount += worth
+            quantity = amount = 0
+            held = view.held(kind)
+            for name in self._names(held):
+                more, worth, _ = held[name]
+                quantity += more
+                amount += worth
         wanted = self.quantity_thousandths
         percent = 100 if quantity >= wanted else 100 * quantity // wanted
         wanted = self.amounts[view.exponent]
         if 0 < wanted > amount:
             percent = min(percent, max(0, 100 * amount // wanted))
         return percent if percent < 100 else None
+
+    def lines(self, view: BasketView) -> tuple[int, ...]:
+        """Positions of the sale lines that count, in basket order."""
+        if self.kind is None:
+            return view.sale
+        if self._name is not None:
+            return view.held(self.kind)[self._name][2]
+        held = view.held(self.kind)
+        return tuple(sorted([place for name in self._names(held) for place in held[name][2]]))
+
+    def _names(self, held: Held) -> Iterable[str]:
+        """Its names, or fewer: those that the basket holds."""
+        names = self.names
+        return names if len(names) <= len(held.places) else self._known.intersection(held.places)

@@ -145,8 +145,11 @@ class LineView:
         return dict(self.line.fields)
 
 
-class Held(dict[str, tuple[int, int]]):
-    """Quantity (thousandths) and original amount (minor units) of the lines under a name; added up when first asked."""
+class Held(dict[str, tuple[int, int, tuple[int, ...]]]):
+    """Quantity (thousandths), original amount (minor units) and positions of the lines under a name.
+
+    They are added up when they are first asked for.
+    """
 
     __slots__ = ("_lines", "places")
 
@@ -155,14 +158,15 @@ class Held(dict[str, tuple[int, int]]):
         self._lines = lines
         self.places = places
 
-    def __missing__(self, name: str) -> tuple[int, int]:
+    def __missing__(self, name: str) -> tuple[int, int, tuple[int, ...]]:
         quantity = amount = 0
-        for place in self.places.get(name, ()):
+        positions = tuple(self.places.get(name, ()))
+        for place in positions:
             line = self._lines[place]
             quantity += line.quantity_thousandths
             amount += line.total_minor
-        self[name] = quantity, amount
-        return quantity, amount
+        found = self[name] = quantity, amount, positions
+        return found
 
 
 class BasketView:
