@@ -22,6 +22,7 @@ from promenade.engine.basket import (
     UsageFact,
 )
 from promenade.engine.catalogue import (
+    FEW,
     Catalogue,
     CompiledPromotion,
     RecordedCatalogue,
@@ -290,11 +291,14 @@ def test_of_many_that_ask_for_more_of_an_article_only_those_that_advice_shows_ar
     seen = view(line("A", "2"), line("A", "1"), line("B", "9"))
     pieces: dict[str, Any] = {"min_quantity_thousandths": 5000}
     near = [promotion(f"near {n}", row("ARTICLE", "A", **pieces), priority=n) for n in range(8)]
-    far = [promotion(f"far {n}", row("ARTICLE", "A", min_amount_hundredths=9000), priority=n) for n in range(4)]
+    far = [promotion(f"far {n}", row("ARTICLE", "A", min_amount_hundredths=9000), priority=n) for n in range(7)]
     counted = promotion("counted", row("ARTICLE", "A"), row("ITEM_QUANTITY", "100", sequence=2), priority=-1)
     met = promotion("met", row("ARTICLE", values=("A", "B"), **pieces))
     kept = relevant(*near, *far, counted, met, seen=seen)
     assert kept == sorted(["counted", "far 0", "met", *[one.id for one in near]])
+    few = [*near, *far[1:], counted, met]
+    assert len(few) == FEW
+    assert relevant(*few, seen=seen) == sorted([one.id for one in few])
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,9 @@ from promenade.engine.view import ArticleGroups, BasketView
 
 __all__ = ["Catalogue", "CompiledPromotion", "RecordedCatalogue", "compile_promotion", "definition_hash"]
 
+# So few promotions are priced sooner than those that matter among them are found.
+FEW = 16
+
 # Reasons that are never shown: the promotion is not offered here at all.
 _UNREPORTED = ("INACTIVE", "CURRENCY")
 
@@ -105,25 +108,29 @@ class Catalogue:
     def relevant(self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings) -> list[CompiledPromotion]:
         """The candidates without which the outcome would be a different one, in no particular order.
 
-        Left out are those that miss a threshold and that advice would not show. BEST_DEAL needs every candidate,
-        because their number limits how long it searches; so does ``include_missed``.
+        Left out are those that miss a threshold and that advice would not show, where there are more than `FEW`.
+        BEST_DEAL needs every candidate, because their number limits how long it searches; so does ``include_missed``.
         """
         if settings.include_missed or settings.strategy == "BEST_DEAL":
             return self.candidates(view, coupon_type_ids, settings)
         types = frozenset(coupon_type_ids)
         asker = RequestFacts(view, types)
+        reached = self._index.reach(view, types)
+        ladders = self._index.ladders(view)
+        if len(reached) <= FEW and not ladders:
+            return [promotion for promotion in reached.values() if promotion.refusal(asker) is None]
         shortlist = Shortlist(view, asker)
         found: list[CompiledPromotion] = []
-        for promotion in self._index.reach(view, types).values():
+        for promotion in reached.values():
             least = promotion.least
             percent = None if least is None else least.percent(view)
             if percent is not None:
                 shortlist.offer(promotion, percent)
             elif promotion.refusal(asker) is None:
                 found.append(promotion)
-        for ladder in self._index.ladders(view):
-            reached, missed = ladder.split(view)
-            found += [promotion for promotion in reached if promotion.refusal(asker) is None]
+        for ladder in ladders:
+            held, missed = ladder.split(view)
+            found += [promotion for promotion in held if promotion.refusal(asker) is None]
             shortlist.offer_nearest_first(missed)
         return found + shortlist.kept()
 

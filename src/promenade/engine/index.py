@@ -240,6 +240,8 @@ class CandidateIndex:
 
     def ladders(self, view: BasketView) -> list[Ladder]:
         """The promotions that can affect any basket of this POS group that reaches what they need."""
+        if not self._ladders:
+            return []
         rungs = [(place, by_quantity) for place in (None, view.pos_group_id) for by_quantity in (False, True)]
         return [self._ladders[rung] for rung in rungs if rung in self._ladders]
 
