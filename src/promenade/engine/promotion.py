@@ -240,8 +240,9 @@ class CompiledPromotion:
         if not groups:
             return Met(view.sale)
         least = self.least
-        if least is not None and not self.gives_items and least.percent(view) is None:
-            return Met(least.lines(view))  # only free items count how often a threshold is reached
+        # Only free items count how often a threshold is reached.
+        if least is not None and not self.gives_items and (known := _measured(groups[0], least, view)) is not None:
+            return known
         amount = remaining_sale_minor if self.is_multiplicative else view.sale_total_minor
         if len(groups) == 1 and len(groups[0]) == 1 and not self.gives_items:  # most promotions
             negated, condition = groups[0][0]
@@ -269,6 +270,18 @@ class CompiledPromotion:
         if self.gives_items:
             triggers += _presences(holding, view, amount)
         return Met(view.sale if matched is None else tuple(sorted(set(matched))), triggers)
+
+
+def _measured(group: Group, least: Least, view: BasketView) -> Met | Unmet | None:
+    """Whether a group holds, from the sums that the basket adds up once; None where its conditions must say why not."""
+    quantity, amount, lines = least.counted(view)
+    if quantity >= least.quantity_thousandths and amount >= least.amounts[view.exponent]:
+        return Met(lines)
+    if len(group) > 1:
+        return None
+    condition = group[0][1]
+    missed = condition.missed(view, quantity, amount, lines)
+    return None if missed is None else Unmet((FailedCondition(condition, False, missed),), missed.lines)
 
 
 def _check_group(group: Group, view: BasketView, amount: int) -> Met | Unmet:

@@ -61,14 +61,23 @@ class Least:
             percent = min(percent, max(0, 100 * amount // wanted))
         return percent if percent < 100 else None
 
-    def lines(self, view: BasketView) -> tuple[int, ...]:
-        """Positions of the sale lines that count, in basket order."""
-        if self.kind is None:
-            return view.sale
+    def counted(self, view: BasketView) -> tuple[int, int, tuple[int, ...]]:
+        """Quantity, amount and positions of the sale lines that count, in basket order."""
+        kind = self.kind
+        if kind is None:
+            return view.sale_quantity_thousandths, view.sale_total_minor, view.sale
+        held = view.held(kind)
         if self._name is not None:
-            return view.held(self.kind)[self._name][2]
-        held = view.held(self.kind)
-        return tuple(sorted([place for name in self._names(held) for place in held[name][2]]))
+            return held[self._name]
+        quantity = amount = 0
+        places: list[int] = []
+        for name in self._names(held):
+            more, worth, some = held[name]
+            quantity += more
+            amount += worth
+            places += some
+        places.sort()
+        return quantity, amount, tuple(places)
 
     def _names(self, held: Held) -> Iterable[str]:
         """Its names, or fewer: those that the basket holds."""

@@ -54,25 +54,33 @@ class NamedLines(Condition):
             return None
         return Least(quantity, amount * 10 ** (FINEST - 2), *lines)
 
-    def _measure(self, view: BasketView, lines: tuple[int, ...]) -> Verdict:
-        triggers: list[Trigger] = []
-        missed: Missed | None = None
-        quantity_wanted = self.min_quantity_thousandths
-        if quantity_wanted > 0:
-            quantity = sum([view.lines[position].quantity_thousandths for position in lines])
-            if quantity < quantity_wanted:
-                missed = Missed("QUANTITY_TOO_LOW", (), "", "ITEM_QUANTITY", quantity, quantity_wanted, True, lines)
-            triggers.append(Trigger(lines, True, quantity_wanted, quantity))
+    def missed(self, view: BasketView, quantity: int, amount: int, lines: tuple[int, ...]) -> Missed | None:
+        if not lines:
+            return NOT_IN_BASKET
+        found: Missed | None = None
+        wanted = self.min_quantity_thousandths
+        if 0 < wanted > quantity:
+            found = Missed("QUANTITY_TOO_LOW", (), "", "ITEM_QUANTITY", quantity, wanted, True, lines)
         if self.min_amount_hundredths > 0:
-            amount_wanted = threshold_minor(self.min_amount_hundredths, view.exponent)
-            amount = sum([view.lines[position].total_minor for position in lines])
+            worth = threshold_minor(self.min_amount_hundredths, view.exponent)
             # Of two shortfalls the greater one is reported: closing the lesser alone would change nothing.
-            if amount < amount_wanted and (
-                missed is None or amount * quantity_wanted < (missed.current or 0) * amount_wanted
-            ):
-                missed = Missed("AMOUNT_TOO_LOW", (), "", "RECEIPT_AMOUNT", amount, amount_wanted, False, lines)
-            triggers.append(Trigger(lines, False, amount_wanted, amount))
-        return Met(lines, tuple(triggers)) if missed is None else missed
+            if amount < worth and (found is None or amount * wanted < quantity * worth):
+                found = Missed("AMOUNT_TOO_LOW", (), "", "RECEIPT_AMOUNT", amount, worth, False, lines)
+        return found
+
+    def _measure(self, view: BasketView, lines: tuple[int, ...]) -> Verdict:
+        quantity = sum([view.lines[position].quantity_thousandths for position in lines])
+        amount = sum([view.lines[position].total_minor for position in lines])
+        missed = self.missed(view, quantity, amount, lines)
+        if missed is not None:
+            return missed
+        triggers: list[Trigger] = []
+        if self.min_quantity_thousandths > 0:
+            triggers.append(Trigger(lines, True, self.min_quantity_thousandths, quantity))
+        if self.min_amount_hundredths > 0:
+            worth = threshold_minor(self.min_amount_hundredths, view.exponent)
+            triggers.append(Trigger(lines, False, worth, amount))
+        return Met(lines, tuple(triggers))
 
 
 def minima(row: ConditionRow) -> tuple[int, int]:

@@ -66,6 +66,10 @@ class Condition(ABC):
         """
         return None
 
+    def missed(self, view: BasketView, quantity: int, amount: int, lines: tuple[int, ...]) -> Missed | None:
+        """The verdict where less than its `least` is held: `check` for sums that are known; None: `check` must say."""
+        return None
+
     def matching(self, view: BasketView) -> tuple[int, ...]:
         """Positions of the sale lines it names; only asked of conditions with ``names_lines``."""
         return view.sale
