@@ -72,6 +72,11 @@ def limit_minor(hundredths: int, exponent: int) -> int:
 
 def decimal_text(scaled: int, digits: int, *, trim: bool = False) -> str:
     """A scaled integer as a plain decimal: (-1250, 2) is ``-12.50``, trimmed ``-12.5``."""
+    if scaled >= 0:  # most numbers: the same without its cases
+        if trim and digits == 3 and scaled % 1000 == 0:
+            return str(scaled // 1000)
+        if digits == 2 and not trim:
+            return f"{scaled // 100}.{scaled % 100:02d}"
     text = str(abs(scaled)).rjust(digits + 1, "0")
     whole, decimals = text[: len(text) - digits], text[len(text) - digits :]
     if trim:

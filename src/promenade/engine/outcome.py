@@ -107,7 +107,7 @@ class BudgetLimited:
     reason: str  # BUDGET_NOT_ACTIVE, BUDGET_EXHAUSTED, BUDGET_INSUFFICIENT
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Recommendation:
     kind: str  # NEAR_MISS, HINT
     code: str

@@ -80,16 +80,18 @@ class Condition(ABC):
 
     def explain(self, missed: Missed, view: BasketView) -> tuple[Params, str]:
         """Parameters and an English sentence for a verdict of this condition; built only on request."""
-        params: Params = (("condition", self.code), ("reason", missed.code), ("needs", self.needs()))
-        if missed.current is None or missed.threshold is None or missed.gap_type is None:
-            return params, f"Needs {self.needs()}."
-        digits = 3 if missed.is_quantity else view.exponent
-        current, threshold = missed.current, missed.threshold
-        texts = [decimal_text(number, digits, trim=missed.is_quantity) for number in (current, threshold)]
-        gap = decimal_text(threshold - current, digits, trim=missed.is_quantity)
-        unit = "" if missed.is_quantity else f" {view.currency}"
-        params += (("current", texts[0]), ("threshold", texts[1]), ("gap", gap))
-        return params, f"{gap}{unit} more needed: {texts[0]}{unit} of {texts[1]}{unit} reached ({self.needs()})."
+        needs = self.needs()
+        params: Params = (("condition", self.code), ("reason", missed.code), ("needs", needs))
+        current, threshold, trim = missed.current, missed.threshold, missed.is_quantity
+        if current is None or threshold is None or missed.gap_type is None:
+            return params, f"Needs {needs}."
+        digits = 3 if trim else view.exponent
+        held = decimal_text(current, digits, trim=trim)
+        wanted = decimal_text(threshold, digits, trim=trim)
+        gap = decimal_text(threshold - current, digits, trim=trim)
+        unit = "" if trim else f" {view.currency}"
+        params += (("current", held), ("threshold", wanted), ("gap", gap))
+        return params, f"{gap}{unit} more needed: {held}{unit} of {wanted}{unit} reached ({needs})."
 
 
 Group = tuple[tuple[bool, Condition], ...]
