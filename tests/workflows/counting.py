@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,8 +10,8 @@ import asyncpg
 import pytest
 from asyncpg.prepared_stmt import PreparedStatement
 
-from promenade.store.driver.sqlite_line import SqliteSession
-from promenade.store.driver.unit import Session
+from promenade.store.driver.sqlite import SqliteDatabase
+from promenade.store.driver.unit import Database, Session
 from tests.kit.in_process import SERVICE_THREAD
 
 __all__ = ["count_statements", "note_statements"]
@@ -20,10 +19,11 @@ __all__ = ["count_statements", "note_statements"]
 _STATEMENTS = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 
 
-def count_statements(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+def count_statements(monkeypatch: pytest.MonkeyPatch, *more: str) -> Callable[[], int]:
     """Start counting the statements of all sessions; return a function that returns the count.
 
-    Those of a service that other tests keep in this process do not count: its worker asks now and then.
+    ``more``: methods of sessions that are counted too. Those of a service that other tests keep in this process do not
+    count: its worker asks now and then.
     """
     counted: list[str] = []
 
@@ -37,16 +37,16 @@ def count_statements(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
 
         monkeypatch.setattr(Session, name, watched)
 
-    for name in ("execute", "rowcount", "execute_many"):
+    for name in ("execute", "rowcount", "execute_many", *more):
         watch(name)
     return lambda: len(counted)
 
 
-def note_statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def note_statements(monkeypatch: pytest.MonkeyPatch, database: Database) -> list[str]:
     """Return a list to which every statement is added that a database carries out from now on, once for each time.
 
     A statement that the driver carries out for many sets of parameters is added for each of them; statements that only
-    begin or end a transaction are left out. No other test's service may use a database at the same time.
+    begin or end a transaction are left out, and so are those of other databases, which a service in this process asks.
     """
     noted: list[str] = []
 
@@ -54,19 +54,17 @@ def note_statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         if text.lstrip().startswith(_STATEMENTS):
             noted.extend([text] * times)
 
-    made = SqliteSession.__init__
-
-    def traced(self: SqliteSession, connection: Any, raw: sqlite3.Connection, *rest: Any) -> None:
-        raw.set_trace_callback(note)
-        made(self, connection, raw, *rest)
-
-    monkeypatch.setattr(SqliteSession, "__init__", traced)
+    if isinstance(database, SqliteDatabase):
+        for line in (database._writing, database._looking, *database._reading):
+            line.raw.set_trace_callback(note)
+        return noted
 
     def watch(owner: Any, name: str, of: Callable[..., tuple[str, int]]) -> None:
         original = getattr(owner, name)
 
         async def watched(self: Any, *arguments: Any, **named: Any) -> Any:
-            note(*of(self, *arguments))
+            if threading.current_thread().name != SERVICE_THREAD:
+                note(*of(self, *arguments))
             return await original(self, *arguments, **named)
 
         monkeypatch.setattr(owner, name, watched)

@@ -67,7 +67,7 @@ async def test_any_number_of_rows_is_stored_as_given(
 ) -> None:
     most = ROWS_MAX[database.dialect]
     rows = [consumption(number) for number in range(max(times * most + beyond, 0))]
-    statements = note_statements(monkeypatch)
+    statements = note_statements(monkeypatch, database)
     await insert_all(database, rows)
     assert len(statements) == -(-len(rows) // most)
     defaults = {"origin": "cloud", "uncovered_amount": 0}

@@ -10,6 +10,7 @@ import importlib
 import pkgutil
 import random
 import re
+import threading
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -28,6 +29,7 @@ from promenade.store.driver.schema import metadata, table
 from promenade.store.driver.session import Database, Session, open_database
 from promenade.store.driver.tenancy import TenantBreach
 from tests.kit.databases import OWNER, SERVING, Databases, past_the_wall
+from tests.kit.in_process import SERVICE_THREAD
 from tests.kit.service import promenade
 from tests.store.driver.test_tenancy import CHANGES, READS
 
@@ -61,6 +63,23 @@ async def fill(database: Database) -> None:
             await session.rowcount(insert(USAGE), {"promotion_id": "p", "customer_id": "", "count": number})
 
         await database.write(work, tenant=tenant)
+
+
+def note_commands(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list to which the texts that connections execute from now on are added.
+
+    Those of a service that other tests keep in this process are left out: its worker asks now and then.
+    """
+    sent: list[str] = []
+    execute = asyncpg.Connection.execute
+
+    async def noted(self: Any, query: str, *args: Any, **options: Any) -> str:
+        if threading.current_thread().name != SERVICE_THREAD:
+            sent.append(query)
+        return str(await execute(self, query, *args, **options))
+
+    monkeypatch.setattr(asyncpg.Connection, "execute", noted)
+    return sent
 
 
 async def fetched(url: str, statement: str, setting: str | None = None) -> list[asyncpg.Record]:
@@ -183,15 +202,8 @@ async def test_unusual_tenant_names_are_passed_to_the_database_unchanged(databas
 async def test_a_unit_sends_only_its_statements_and_the_transaction_commands(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent: list[str] = []
-    execute = asyncpg.Connection.execute
-
-    async def noted(self: Any, query: str, *args: Any, **options: Any) -> str:
-        sent.append(query)
-        return str(await execute(self, query, *args, **options))
-
     await database.read(lambda session: session.execute(select(USAGE)), tenant="a")
-    monkeypatch.setattr(asyncpg.Connection, "execute", noted)
+    sent = note_commands(monkeypatch)
     await database.read(lambda session: session.execute(select(USAGE)), tenant="a")
     assert [one.partition(";")[0].partition(" ")[0] for one in sent] == ["BEGIN", "COMMIT"]
     assert f"SET LOCAL {SETTING} = E'a'" in sent[0]
@@ -301,14 +313,7 @@ async def test_a_hot_statement_is_one_message_while_the_tenant_does_not_change(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await fill(database)
-    sent: list[str] = []
-    execute = asyncpg.Connection.execute
-
-    async def noted(self: Any, query: str, *args: Any, **options: Any) -> str:
-        sent.append(query)
-        return str(await execute(self, query, *args, **options))
-
-    monkeypatch.setattr(asyncpg.Connection, "execute", noted)
+    sent = note_commands(monkeypatch)
     for _ in range(5):
         for tenant in range(4):
             assert await version_of(database, TENANTS[tenant]) == tenant

@@ -31,7 +31,7 @@ async def test_a_large_sale_is_confirmed_with_few_statements(
     granted = [applied(name, amount) for name, amount in zip(names, off, strict=True)]
     counter = await shop.price("T1", outcome(tuple(lines), tuple(granted)), customer_id=customer)
 
-    statements = note_statements(monkeypatch)
+    statements = note_statements(monkeypatch, shop.context.database)
     await shop.confirm("T1", counter, *names)
     assert len(statements) <= STATEMENTS_MAX, statements
 

@@ -9,6 +9,7 @@ import pytest
 
 from promenade.store.driver.statistics import planned_rows
 from promenade.store.driver.unit import Session
+from tests.workflows.counting import count_statements
 from tests.workflows.imports.rows.dock import Dock, text_of
 
 A, B, C, D = (f"{letter * 8}-0000-4000-8000-000000000000" for letter in "abcd")
@@ -230,15 +231,7 @@ async def test_a_row_may_be_as_deep_as_a_create_and_a_portion_deeper(dock: Dock)
 @pytest.mark.parametrize("bad", ["none", "every other", "all"])
 async def test_faulty_rows_take_no_extra_statements(dock: Dock, bad: str, monkeypatch: pytest.MonkeyPatch) -> None:
     await dock.desk.given("PriorityGroups", code="TAKEN")
-    count = [0]
-    for name in ("execute", "rowcount", "execute_many", "hot"):
-        method = getattr(Session, name)
-
-        async def counted(self: Session, *args: Any, _method: Any = method, **kwargs: Any) -> Any:
-            count[0] += 1
-            return await _method(self, *args, **kwargs)
-
-        monkeypatch.setattr(Session, name, counted)
+    count = count_statements(monkeypatch, "hot")
 
     def row(number: int) -> bytes:
         faulty = bad == "all" or (bad == "every other" and number % 2)
@@ -247,7 +240,7 @@ async def test_faulty_rows_take_no_extra_statements(dock: Dock, bad: str, monkey
 
     portion = await dock.bring("PriorityGroups", [row(number) for number in range(200)])
     assert len(portion.stored) == {"none": 200, "every other": 100, "all": 0}[bad]
-    assert count[0] <= 30
+    assert count() <= 30
 
 
 async def test_the_planner_gets_statistics_of_a_growing_table(dock: Dock) -> None:
