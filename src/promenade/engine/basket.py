@@ -10,6 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+FIRST_RULES = 1
+"""The rules of pricing and advice from before they were numbered."""
+
+RULES = 2
+"""The rules now in force; a change of what a basket costs or is told counts them up (section 11)."""
+
 
 @dataclass(frozen=True, slots=True)
 class BasketLine:
@@ -132,3 +138,11 @@ class Settings:
     include_inactive: bool = False
     include_missed: bool = False
     nudges: bool = False  # enableProductionNudges: thresholdGaps and nudges
+    rules: int = RULES  # a replay prices by the rules that were in force when the basket was priced
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSettings(Settings):
+    """Settings as stored with an iteration: those from before rules were numbered have no number."""
+
+    rules: int = FIRST_RULES

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from promenade.engine.basket import Basket, Facts, Settings
+from promenade.engine.basket import Basket, Facts, Settings, StoredSettings
 from promenade.engine.outcome import Outcome
 from promenade.workflows.replica.uploads import SoldCommand, SoldPromotion, SoldRequest, UploadedSale
 
@@ -27,12 +27,16 @@ def upload_of(
             transaction_counter=counter,
             evaluated_at=settings.now,
             confirmed_at=confirmed_at,
-            request=SoldRequest(basket, settings, facts, TREE),
+            request=SoldRequest(basket, _as_stored(settings), facts, TREE),
             result=outcome,
             confirm=SoldCommand([SoldPromotion(one.promotion_id) for one in outcome.applied], "f" * 64),
         ),
         **changes,
     )
+
+
+def _as_stored(settings: Settings) -> StoredSettings:
+    return msgspec.convert(settings, StoredSettings, from_attributes=True)
 
 
 def as_sent(sale: UploadedSale) -> Any:

@@ -19,7 +19,7 @@ import msgspec
 from sqlalchemy import select
 
 from odata_server.sql.connection import Kept
-from promenade.engine.basket import Basket, Facts, Settings
+from promenade.engine.basket import Basket, Facts, Settings, StoredSettings
 from promenade.engine.definition import PromotionDefinition
 from promenade.engine.outcome import Outcome
 from promenade.store.driver.hot import hot_statement
@@ -35,7 +35,7 @@ Input = tuple[Basket, Settings, Facts, str]
 Tree = Mapping[str, str | None]
 
 _ENCODER = msgspec.msgpack.Encoder()
-_RECORD = msgspec.msgpack.Decoder(tuple[Basket, Settings, Facts, str, msgspec.Raw])
+_RECORD = msgspec.msgpack.Decoder(tuple[Basket, StoredSettings, Facts, str, msgspec.Raw])
 _OUTCOME = msgspec.msgpack.Decoder(Outcome)
 _DEFINITION = msgspec.msgpack.Decoder(PromotionDefinition)
 _TREE = msgspec.msgpack.Decoder(dict[str, str | None])
@@ -48,7 +48,7 @@ class PricedRecord:
     """The input of a price, and the price. ``tree_hash`` identifies the article group tree that was used."""
 
     basket: Basket
-    settings: Settings
+    settings: StoredSettings
     facts: Facts
     tree_hash: str
     outcome: Outcome
@@ -67,7 +67,7 @@ class StoredIteration:
     evaluated_at: datetime
     data_age: datetime | None
     basket: Basket
-    settings: Settings
+    settings: StoredSettings
     facts: Facts
     tree_hash: str
     outcome: Outcome

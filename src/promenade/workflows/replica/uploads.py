@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from promenade.engine.basket import Basket, Facts, Settings
+from promenade.engine.basket import Basket, Facts, StoredSettings
 from promenade.engine.outcome import Outcome
 
 UPLOADED_MAX = 500  # sales and coupon events per request
@@ -42,7 +42,7 @@ class SoldRequest(_Message):
     """The input of the price calculation."""
 
     basket: Basket  #: The basket, as the engine has it.
-    settings: Settings  #: The settings that it was priced with; `now` is the time of pricing.
+    settings: StoredSettings  #: The settings that it was priced with; `now` is the time of pricing.
     facts: Facts  #: What the store knew of articles, coupons, budgets and usage.
     tree_hash: Hash  #: The article group tree used, one of the definitions.
     receipt_id: Text50 | None = None  #: The till's receipt, from evaluate.

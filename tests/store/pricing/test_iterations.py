@@ -1,0 +1,34 @@
+"""A stored price says by which rules it was priced."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from promenade.engine.basket import FIRST_RULES, RULES, Basket, Facts, PosGroupFact, Settings
+from promenade.engine.catalogue import RecordedCatalogue
+from promenade.engine.evaluation import evaluate
+from promenade.store.pricing.iterations import decode_record
+from promenade.zstd import compressor
+
+BASKET = Basket("t", (), PosGroupFact("p", "BERLIN", "EUR"))
+
+
+def record_of(settings: Any) -> bytes:
+    """Return the stored form of a price of an empty basket."""
+    outcome = evaluate(RecordedCatalogue({}), BASKET, Facts(), Settings(now=datetime(2026, 11, 1, tzinfo=UTC)))
+    return compressor(1)(msgspec.msgpack.encode((BASKET, settings, Facts(), "0" * 64, outcome)))
+
+
+def test_a_record_keeps_the_number_of_its_rules() -> None:
+    settings = Settings(now=datetime(2026, 11, 1, tzinfo=UTC))
+    assert decode_record(record_of(settings)).settings.rules == RULES
+
+
+def test_a_record_from_before_rules_were_numbered_is_of_the_first_rules() -> None:
+    settings = Settings(now=datetime(2026, 11, 1, tzinfo=UTC))
+    before = {one.name: getattr(settings, one.name) for one in fields(settings) if one.name != "rules"}
+    assert decode_record(record_of(before)).settings.rules == FIRST_RULES
