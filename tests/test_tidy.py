@@ -50,7 +50,7 @@ def tracked_texts() -> list[Path]:
     if listed.returncode != 0:  # an unpacked archive
         return [path for folder in ("src", "tests", "docs", "benchmarks") for path in (ROOT / folder).rglob("*.*")]
     paths = [ROOT / line for line in listed.stdout.splitlines()]
-    return [path for path in paths if path.is_file() and path.suffix not in {".lock", ".png", ".ico"}]
+    return [path for path in paths if path.is_file() and path.suffix not in {".lock", ".png", ".ico", ".zst"}]
 
 
 def violations(found: Iterator[str]) -> None:
