@@ -300,3 +300,21 @@ def test_a_maximum_is_never_exceeded_by_rounding(kind: str) -> None:
     half = {"discount_type": "PERCENTAGE", "discount_value_hundredths": 5000, "max_discount_hundredths": 4950}
     outcome = priced(basket(line("A", "1", "200"), currency="JPY"), promotion(action(kind, **half)))
     assert outcome.discount_minor == 49
+
+
+def test_a_gift_that_is_part_of_a_bundle_bears_nothing_and_stays_a_gift() -> None:
+    """Of three free sweets at 10.50 yen, two cost the shop 11 and one 10: the half yen is nobody's to discount."""
+    gift = action("FREE_ITEM", free_item_article_number="SWEET", free_item_quantity_thousandths=3000)
+    given = promotion(gift, id="00000001-0000-4000-8000-000000000000", priority=1)
+    parts = (
+        ComponentRow("k1", 1, 3000, article_number="SWEET", discounted=False),
+        ComponentRow("k2", 2, 1000, article_number="TEA"),
+    )
+    spread = action("BUNDLE", components=parts, distribution_mode="EQUAL", **PERCENT)
+    tea_time = promotion(spread, id="00000002-0000-4000-8000-000000000000", priority=2)
+    bought = basket(line("SWEET", "4", "10.50"), line("TEA", "1", "100"), currency="JPY")
+    outcome = priced(bought, given, tea_time)
+    by = {
+        (one.article_number, each.promotion_id[7]): each.amount_minor for one in outcome.lines for each in one.discounts
+    }
+    assert by == {("SWEET", "1"): 32, ("TEA", "2"): 10}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from promenade.engine.basket import BasketLine, Settings
+from promenade.engine.basket import FIRST_RULES, RULES, BasketLine, Settings
 from promenade.engine.benefits.choice import Choice
 from promenade.engine.benefits.per_unit import PerUnit
 from promenade.engine.benefits.registry import Terms
@@ -23,9 +23,9 @@ def first(units: int) -> Choice:
     return Choice("ALL", "LIMITED", units)
 
 
-def ledger_of(*lines: BasketLine, currency: str = "EUR") -> Ledger:
+def ledger_of(*lines: BasketLine, currency: str = "EUR", rules: int = RULES) -> Ledger:
     bought = basket(*lines, currency=currency)
-    return Ledger(BasketView(bought, {}, {}, ArticleGroups(), Settings(now=NOW)), {})
+    return Ledger(BasketView(bought, {}, {}, ArticleGroups(), Settings(now=NOW, rules=rules)), {})
 
 
 def discount(
@@ -42,6 +42,47 @@ def test_a_later_percentage_of_one_unit_meets_the_unit_that_was_discounted_first
     later = discount(ledger, PerUnit("PERCENTAGE", 5000, MULTIPLICATIVE), first(1), ordinal=2)
     assert later.discount_minor == 300
     assert ledger.states[0][0] == 700
+
+
+def test_units_with_nothing_left_are_not_open() -> None:
+    ledger = ledger_of(line(quantity="3", price="10"))
+    discount(ledger, PerUnit("PERCENTAGE", 10_000, ADDITIVE), first(1))
+    assert ledger.open_units(0, 2, exclusive=False) == [(1, 2, 0)]
+    assert ledger.free_segments(0, 2, exclusive=False) == [(0, 1, 1000)]
+    assert ledger.free_segments(0, 2, exclusive=True) == []  # the first promotion has touched it
+    discount(ledger, PerUnit("PERCENTAGE", 10_000, ADDITIVE), ordinal=2)
+    assert ledger.open_units(0, 3, exclusive=False) == []
+    assert ledger.free_segments(0, 3, exclusive=False) == [(0, 1, 1000), (1, 2, 1000)]
+
+
+def test_a_line_treated_as_a_whole_may_have_units_with_nothing_left() -> None:
+    ledger = ledger_of(line(quantity="3", price="0.05"))
+    turn = Turn(ledger, "p", 1, False, (0,), ())
+    turn.take_line(0, 12, ("ABSOLUTE", 12))
+    assert ledger.open_units(0, 2, exclusive=False) is None  # 4 off each
+    turn.take_line(0, 1, ("ABSOLUTE", 1))
+    assert ledger.open_units(0, 2, exclusive=False) == [(1, 2, 4)]  # 5 off the first: it is free
+
+
+def test_a_line_with_nothing_left_is_free_though_rounding_leaves_a_fraction_on_a_unit() -> None:
+    ledger = ledger_of(line(quantity="2", price="10.50"), currency="JPY")
+    turn = Turn(ledger, "p", 1, False, (0,), ())
+    turn.take_line(0, 21, ("ABSOLUTE", 2100))  # 11 and 10
+    assert ledger.open_units(0, 2, exclusive=False) == []
+    assert ledger.free_segments(0, 2, exclusive=False) == [(0, 1, 11), (1, 1, 10)]
+
+
+def test_what_costs_nothing_is_free() -> None:
+    ledger = ledger_of(line(quantity="2", price="0"))
+    assert ledger.open_units(0, 1, exclusive=False) == []
+    assert ledger.free_segments(0, 1, exclusive=True) == [(0, 2, 0)]
+
+
+def test_by_the_first_rules_only_gifts_are_free() -> None:
+    ledger = ledger_of(line(quantity="2", price="10"), rules=FIRST_RULES)
+    discount(ledger, PerUnit("PERCENTAGE", 10_000, ADDITIVE), first(1))
+    assert ledger.open_units(0, 2, exclusive=False) == [(0, 1, 1000), (1, 1, 0)]
+    assert ledger.free_segments(0, 2, exclusive=False) == []
 
 
 def test_odd_cents_lie_on_the_lowest_units() -> None:

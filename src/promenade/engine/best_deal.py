@@ -8,6 +8,7 @@ better one replaces it.
 
 from __future__ import annotations
 
+from promenade.engine.basket import FIRST_RULES
 from promenade.engine.benefits.article import ArticleDiscount
 from promenade.engine.benefits.receipt import ReceiptDiscount
 from promenade.engine.benefits.registry import REWARDS_ONLY
@@ -17,6 +18,7 @@ from promenade.engine.outcome import BestDeal
 from promenade.engine.promotion import Unmet
 from promenade.engine.stacking import Candidate, Pass, World
 from promenade.engine.turn import Turn
+from promenade.engine.view import BasketView
 
 NODES_MAX = 1_024  # passes per evaluation, over all components; enough for every subset of ten promotions
 NODES_MIN = 64
@@ -117,14 +119,14 @@ def _is_coarse(candidate: Candidate, exponent: int) -> bool:
     return definition.rounding != "NONE" and rounding_step(definition.precision, exponent) > 1
 
 
-def _is_harmless(members: list[_Contender], exponent: int) -> bool:
+def _is_harmless(members: list[_Contender], view: BasketView) -> bool:
     """Whether leaving one out can never help, so that applying all is best.
 
     This holds when none excludes or competes with another and each takes a plain discount off whole lines: what then
     remains of a line never shrinks when more of it was left before. Only a single receipt discount, applied last, keeps
     this true; so does rounding to the minor unit. A coarser step (calculationConfig.precision) does not: for a price
     of 2.00 in steps of 1.00, 4.50 loses 3.00 and 4.40 only 2.00. It is harmless in the first promotion, because nothing
-    has been taken yet.
+    has been taken yet. Nor does a percentage of original prices off the sum (`_loses_free_units`).
     """
     for member in members:
         candidate = member.candidate
@@ -133,15 +135,25 @@ def _is_harmless(members: list[_Contender], exponent: int) -> bool:
             return False
         if candidate.is_dynamic or not _is_monotone(candidate):
             return False
-        if member is not members[0] and _is_coarse(candidate, exponent):
+        if member is not members[0] and _is_coarse(candidate, view.exponent):
             return False
         for benefit in candidate.promotion.benefits:
             if isinstance(benefit, ArticleDiscount):
                 if benefit.maximum is not None:
                     return False
-            elif isinstance(benefit, ReceiptDiscount) and member is not members[-1]:
+            elif isinstance(benefit, ReceiptDiscount) and (
+                member is not members[-1] or (len(members) > 1 and _loses_free_units(benefit, view))
+            ):
                 return False
     return True
+
+
+def _loses_free_units(receipt: ReceiptDiscount, view: BasketView) -> bool:
+    """Whether it gives less where an earlier promotion took the rest of a unit than what that promotion gave.
+
+    A percentage of the original prices does not count free units (section 6); by the first rules it did.
+    """
+    return view.settings.rules != FIRST_RULES and receipt.terms.additive and receipt.shown[0] == "PERCENTAGE"
 
 
 def _components(world: World, contenders: list[_Contender]) -> list[list[_Contender]]:
@@ -208,7 +220,7 @@ class _Search:
         """Search; afterwards ``best``, ``best_out``, ``bound`` and ``complete`` hold the result."""
         self.bound = self._ceiling(frozenset())
         self.best = self._price(frozenset())
-        if _is_harmless(self._members, self._world.view.exponent):
+        if _is_harmless(self._members, self._world.view):
             self.bound = self.best
             return
         stack: list[tuple[frozenset[int], int]] = [(frozenset(), 0)]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from promenade.engine.basket import ArticleFact
+from promenade.engine.basket import FIRST_RULES, ArticleFact
 from promenade.engine.money import POWERS_OF_TEN
 from promenade.engine.outcome import UnitShare
 from promenade.engine.view import BasketView
@@ -36,7 +36,10 @@ Segment = tuple[int, int, int]
 Pieces = list[tuple[int, int, int]]
 """(first unit, count of units, amount for each), ascending, not overlapping"""
 
-_FRESH: State = (0, UNTOUCHED, None)
+FRESH: State = (0, UNTOUCHED, None)
+"""The state of a line that no promotion has touched."""
+
+_NEVER = 1 << 62  # more than any unit costs
 
 
 def owner_of(mark: int) -> int:
@@ -48,6 +51,7 @@ class Ledger:
     """The state of all lines of one basket. ``states`` is replaced entry by entry; nothing else changes."""
 
     __slots__ = (
+        "_by_first_rules",
         "articles",
         "factor",
         "scale",
@@ -74,8 +78,9 @@ class Ledger:
             0 if not line.is_sale else line.total_minor * scale if line.weighed else line.unit_price_hundredths * factor
             for line in lines
         ]
-        self.states: list[State] = [_FRESH] * len(lines)
+        self.states: list[State] = [FRESH] * len(lines)
         self.taken_minor = 0  # from all lines
+        self._by_first_rules = view.settings.rules == FIRST_RULES
 
     def remaining_sale_minor(self) -> int:
         """The sale amount minus everything taken so far."""
@@ -101,14 +106,55 @@ class Ledger:
             return ((odd, share + 1, mark), (count - odd, share, mark))
         return ((count, share, mark),)
 
+    def free_from(self, position: int) -> int:
+        """How much must be taken from a unit of the line for it to be free: nothing is left of its price (section 6).
+
+        By the first rules, only a FREE_ITEM made units free.
+        """
+        if self._by_first_rules:
+            return _NEVER
+        if self.states[position][0] >= self.totals[position]:
+            return 0  # all units: where prices are no whole minor units, rounding may leave a fraction on some
+        return -(-self.unit_worths[position] // self.scale)
+
+    def open_units(self, position: int, ordinal: int, exclusive: bool) -> list[Segment] | None:
+        """The units of a line that promotion ``ordinal`` may take; None = all of an evenly treated line."""
+        taken, mark, runs = self.states[position]
+        if runs is None:
+            if not may_take(mark, ordinal, exclusive):
+                return []
+            units = self.units[position]
+            if taken <= self.totals[position] - units:
+                return None  # every unit has a whole minor unit left
+            free_from = self.free_from(position)
+            if -(-taken // units) < free_from:  # the lowest unit carries the most
+                return None
+            if free_from == 0:
+                return []
+        return self.open_segments(position, ordinal, exclusive)
+
     def open_segments(self, position: int, ordinal: int, exclusive: bool) -> list[Segment]:
         """The units that promotion ``ordinal`` may take: not free, not owned by another, untouched if it is
         exclusive.
         """
+        free_from = self.free_from(position)
         segments: list[Segment] = []
         start = 0
         for count, taken, mark in self.runs(position):
-            if may_take(mark, ordinal, exclusive):
+            if taken < free_from and may_take(mark, ordinal, exclusive):
+                segments.append((start, count, taken))
+            start += count
+        return segments
+
+    def free_segments(self, position: int, ordinal: int, exclusive: bool) -> list[Segment]:
+        """The free units that promotion ``ordinal`` may count as bought, though not take."""
+        free_from = self.free_from(position)
+        segments: list[Segment] = []
+        if free_from == _NEVER:
+            return segments
+        start = 0
+        for count, taken, mark in self.runs(position):
+            if (mark & FREE or taken >= free_from) and may_take(mark & ~FREE, ordinal, exclusive):
                 segments.append((start, count, taken))
             start += count
         return segments

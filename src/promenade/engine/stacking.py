@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from promenade.engine.basket import ArticleFact, BudgetFact, UsageFact
+from promenade.engine.basket import FIRST_RULES, ArticleFact, BudgetFact, UsageFact
 from promenade.engine.benefits.registry import REWARDS_ONLY
 from promenade.engine.ledger import EXCLUSIVE, FREE, MANY, Ledger, State, owner_of
 from promenade.engine.promotion import NO_COUPON, CompiledPromotion, Unmet
@@ -197,11 +197,11 @@ class Pass:
         decision.gaps = gaps
         return decision
 
-    def _turn(self, candidate: Candidate, met: Met) -> Turn:
+    def _turn(self, candidate: Candidate, met: Met, ledger: Ledger | None = None) -> Turn:
         promotion = candidate.promotion
         lines = met.lines
         return Turn(
-            self.ledger,
+            self.ledger if ledger is None else ledger,
             promotion.id,
             candidate.ordinal,
             promotion.is_unit_exclusive,
@@ -338,12 +338,23 @@ class Pass:
             decision = Decision(candidate, "CONDITION_NOT_MET")
             decision.gaps = gaps
             return decision
-        totals, states = self.ledger.totals, self.ledger.states
-        if any(benefit.code == "BUNDLE" for benefit in promotion.benefits) and any(
-            totals[position] > states[position][0] for position in targets
-        ):
-            return Decision(candidate, "NO_TARGET_LINES")  # no complete bundle
+        is_bundle = any(benefit.code == "BUNDLE" for benefit in promotion.benefits)
+        if is_bundle and self._lacks_bundle(candidate, met, targets):
+            return Decision(candidate, "NO_TARGET_LINES")
         return Decision(candidate, "NOTHING_LEFT_TO_DISCOUNT")
+
+    def _lacks_bundle(self, candidate: Candidate, met: Met, targets: set[int]) -> bool:
+        """Whether its bundles would be incomplete too if no promotion had come before it."""
+        settings = self.world.view.settings
+        if settings.rules == FIRST_RULES:  # they looked only for anything left of its lines
+            totals, states = self.ledger.totals, self.ledger.states
+            return any(totals[position] > states[position][0] for position in targets)
+        if not settings.include_missed:
+            return False  # nobody is told
+        turn = self._turn(candidate, met, Ledger(self.world.view, self.world.articles))
+        for benefit in candidate.promotion.benefits:
+            benefit.book(turn)
+        return not turn.gives
 
     def _owner(self, position: int, turn: Turn) -> Candidate | None:
         """The promotion whose exclusivity PROMOTION, its own or this one's, keeps this turn from units of the line."""

@@ -6,7 +6,7 @@ ledger; `redo` books the same takes again as long as the ledger is in the state 
 
 from __future__ import annotations
 
-from promenade.engine.ledger import EXCLUSIVE, FREE, Ledger, Pieces, State, may_take, merged, shares_of
+from promenade.engine.ledger import EXCLUSIVE, FREE, Ledger, Pieces, Segment, State, merged, shares_of
 from promenade.engine.outcome import UnitShare
 from promenade.engine.verdict import Trigger
 from promenade.engine.view import BasketView
@@ -116,12 +116,9 @@ class Turn:
             or self.coupon_types is not None
         )
 
-    def is_open(self, position: int) -> bool:
-        """Whether any unit of the line may be taken."""
-        _, mark, runs = self.ledger.states[position]
-        if runs is None:
-            return may_take(mark, self.ordinal, self.exclusive)
-        return any(may_take(run[2], self.ordinal, self.exclusive) for run in runs)
+    def open_units(self, position: int) -> list[Segment] | None:
+        """The units of a line that may be taken; None = all of an evenly treated line."""
+        return self.ledger.open_units(position, self.ordinal, self.exclusive)
 
     def counted(self, applications: int) -> None:
         """Record how many times a repeating benefit (bundle, free items) was carried out."""

@@ -37,10 +37,18 @@ class Turn:
         return piece.left if self.promotion.calculation_mode == "MULTIPLICATIVE" else piece.price
 
     def open(self, piece: Piece) -> bool:
-        """Return whether the promotion may touch the piece."""
-        if piece.freed or piece.owner not in (None, self.promotion.id):
+        """Return whether the promotion may discount the piece."""
+        return self.may_use(piece) and not self.is_free(piece)
+
+    def may_use(self, piece: Piece) -> bool:
+        """Return whether exclusivity PROMOTION, of this promotion or of another, leaves it the piece."""
+        if piece.owner not in (None, self.promotion.id):
             return False
         return self.promotion.exclusivity != "PROMOTION" or not piece.touched - {self.promotion.id}
+
+    def is_free(self, piece: Piece) -> bool:
+        """Return whether the piece is a gift or nothing is left of its price, or of its line's."""
+        return piece.freed or piece.left == 0 or self.sale.lines[piece.line].left <= 0
 
     def targets(self, action: ActionRow) -> list[Line]:
         """Return the target lines of an action, before selection; lines without an available piece are left out."""

@@ -80,6 +80,9 @@ class Maker:
         numbers = list(range(1, count + 1))
         self.chance.shuffle(numbers)
         definitions = tuple(self.promotion(number, currency) for number in numbers)
+        if self.odds(3):
+            definitions += (self.giver(count + 1),)
+            numbers.append(count + 1)
         coupons = tuple(self.coupon(number) for number in range(self.one(0, 1, 2, 3)))
         basket = Basket(
             "t-1",
@@ -174,6 +177,24 @@ class Maker:
             actions=actions,
             loyalty_actions=tuple(self.loyalty(n) for n in range(self.one(0, 0, 0, 1, 2))),
             **rest,
+        )
+
+    def giver(self, number: int) -> PromotionDefinition:
+        """Make a promotion, usually an early one, that leaves nothing of some units' price."""
+        kind, value = self.one(("PERCENTAGE", 10_000), ("UNIT_PRICE", 0), ("ABSOLUTE", 100_000))
+        some: tuple[dict[str, Any], ...] = (
+            {"application_quantity_mode": "LIMITED", "application_quantity_thousandths": self.one(None, 2000)},
+            {"application_quantity_mode": "CHEAPEST", "application_quantity_thousandths": 2000},
+            {"target_article_number": self.one(*ARTICLES)},
+            self.targets("ARTICLE"),
+        )
+        return PromotionDefinition(
+            id=identity(number),
+            name="Something for nothing",
+            priority=self.one(0, 0, 2),
+            exclusivity=self.one("NONE", "NONE", "NONE", "PROMOTION"),
+            calculation_mode=self.one("ADDITIVE", "MULTIPLICATIVE"),
+            actions=(ActionRow("a", 1, "ARTICLE", kind, value, **self.one(*some)),),
         )
 
     def circumstances(self) -> dict[str, Any]:

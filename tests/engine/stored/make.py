@@ -40,7 +40,7 @@ def cases() -> Iterator[Case]:
         if seed % 6 == 0:
             definitions = [maker.promotion(number, currency) for number in range(1, MANY + 1)]
         if seed % 2 == 0:
-            definitions.insert(chance.randrange(len(definitions) + 1), _giver(maker))
+            definitions.insert(chance.randrange(len(definitions) + 1), maker.giver(99))
         if seed % 5 < 3:
             definitions.append(_nearly_met(maker, case))
         settings = replace(
@@ -50,25 +50,6 @@ def cases() -> Iterator[Case]:
             nudges=seed % 5 < 3,
         )
         yield replace(case, definitions=tuple([_drawn(maker, one) for one in definitions]), settings=settings)
-
-
-def _giver(maker: Maker) -> PromotionDefinition:
-    """Make an early promotion that leaves nothing of some units' price."""
-    kind, value = maker.one(("PERCENTAGE", 10_000), ("UNIT_PRICE", 0), ("ABSOLUTE", 100_000))
-    some: dict[str, Any] = maker.one(
-        {},
-        {"application_quantity_mode": "LIMITED"},
-        {"application_quantity_mode": "CHEAPEST"},
-        maker.targets("ARTICLE"),
-    )
-    action = ActionRow("a", 1, "ARTICLE", kind, value, **some)
-    return PromotionDefinition(
-        identity(99),
-        "Something for nothing",
-        exclusivity=maker.one("NONE", "NONE", "NONE", "PROMOTION"),
-        calculation_mode=maker.one("ADDITIVE", "MULTIPLICATIVE"),
-        actions=(action,),
-    )
 
 
 def _nearly_met(maker: Maker, case: Case) -> PromotionDefinition:

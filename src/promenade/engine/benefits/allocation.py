@@ -9,20 +9,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from promenade.engine.benefits.choice import Choice
+from promenade.engine.ledger import Segment
 
 
 class Stock:
-    """``count`` equal units from ``start`` of a line; ``fits`` has a bit for each component they can serve."""
+    """``count`` equal units from ``start`` of a line; ``fits`` has a bit for each component they can serve.
 
-    __slots__ = ("count", "fits", "position", "start", "taken", "worth")
+    ``is_free``: already free, so that they bear no discount (section 6).
+    """
 
-    def __init__(self, position: int, start: int, count: int, taken: int, worth: int, fits: int) -> None:
+    __slots__ = ("count", "fits", "is_free", "position", "start", "taken", "worth")
+
+    def __init__(self, position: int, segment: Segment, worth: int, fits: int, *, is_free: bool = False) -> None:
+        start, count, taken = segment
         self.position = position
         self.start = start
         self.count = count
         self.taken = taken
         self.worth = worth  # of one unit, original, scaled
         self.fits = fits
+        self.is_free = is_free
 
 
 class Demand:
@@ -192,6 +198,10 @@ class BundleGroup:
         self.count = count
         self.parts = parts
         self.chosen = chosen
+
+    def bearers(self) -> list[Part]:
+        """The units of one bundle that can bear a share of its discount."""
+        return [part for part in self.parts if not part[0].is_free]
 
     @staticmethod
     def worth(parts: list[Part], scale: int, *, remaining: bool) -> int:

@@ -133,14 +133,22 @@ class ArticleDiscount:
     def _book_plain(turn: Turn, positions: tuple[int, ...], discount: PerUnit) -> None:
         """The common case: every open unit, no maximum."""
         ledger = turn.ledger
-        states = ledger.states
+        states, totals, units = ledger.states, ledger.totals, ledger.units
+        ordinal, exclusive = turn.ordinal, turn.exclusive
         for position in positions:
-            _, mark, runs = states[position]
-            if runs is not None:
-                segments = ledger.open_segments(position, turn.ordinal, turn.exclusive)
-                if segments:
-                    discount.book(turn, [(position, segments)], None)
-            elif mark == 0 or may_take(mark, turn.ordinal, turn.exclusive):
+            taken, mark, runs = states[position]
+            if taken >= totals[position]:
+                continue
+            # As `open_units`, without a call where all units of a line are untouched or have something left.
+            if runs is None and (
+                mark == 0 or (taken <= totals[position] - units[position] and may_take(mark, ordinal, exclusive))
+            ):
+                segments = None
+            else:
+                segments = ledger.open_units(position, ordinal, exclusive)
+            if segments is None:
                 amount = discount.even_amount(ledger, position)
                 if amount > 0:
                     turn.take_line(position, amount, discount.shown)
+            elif segments:
+                discount.book(turn, [(position, segments)], None)

@@ -6,7 +6,7 @@ from math import lcm
 from typing import ClassVar, Self
 
 from promenade.engine.benefits.allocation import Allocation, BundleGroup, Demand, Stock, allocate, group_bundles
-from promenade.engine.benefits.choice import Choice, choice_of, open_units
+from promenade.engine.benefits.choice import Choice, choice_of
 from promenade.engine.benefits.fields import discount_of, distribution_of, maximum_of, whole_units
 from promenade.engine.benefits.per_unit import unit_caps
 from promenade.engine.benefits.registry import ARTICLE_LEVEL, IndexKey, Terms, benefit
@@ -130,22 +130,23 @@ class BundleDiscount:
             turn.used = (turn.used or []) + [(p, start, count) for p, start, count in allocation.used()]
 
     def _stocks(self, turn: Turn) -> list[Stock]:
-        """The open units that fit some component, in the order bundles are filled."""
+        """The units that fit some component, in the order bundles are filled; free ones fit those that are bought."""
         fits: dict[int, int] = {}
+        bought = 0
         for number, component in enumerate(self.components):
+            if not component.discounted:
+                bought |= 1 << number
             for position in self._lines_of(turn, component):
                 fits[position] = fits.get(position, 0) | 1 << number
-        ledger = turn.ledger
+        ledger, used = turn.ledger, turn.used or []
         stocks: list[Stock] = []
         for position in sorted(fits):
-            segments = open_units(turn, position)
-            if segments is None:
-                segments = ledger.open_segments(position, turn.ordinal, turn.exclusive)
-            if turn.used:
-                segments = _without_used(segments, position, turn.used)
-            worth = ledger.unit_worths[position]
-            for start, count, taken in segments:
-                stocks.append(Stock(position, start, count, taken, worth, fits[position]))
+            worth, fitting = ledger.unit_worths[position], fits[position]
+            segments = ledger.open_segments(position, turn.ordinal, turn.exclusive)
+            stocks += [Stock(position, one, worth, fitting) for one in _without_used(segments, position, used)]
+            if fitting & bought:
+                free = _without_used(ledger.free_segments(position, turn.ordinal, turn.exclusive), position, used)
+                stocks += [Stock(position, one, worth, fitting & bought, is_free=True) for one in free]
         sign = 1 if self.choice.selection == "CHEAPEST" else -1
         stocks.sort(key=lambda stock: (sign * stock.worth, stock.position, stock.start))
         return stocks
@@ -179,17 +180,19 @@ class BundleDiscount:
         scale = ledger.scale
         over_all = self.mode is not None
         remaining = not self.terms.additive
+        bearing = [group.bearers() if over_all else group.chosen for group, _, _ in offers]
         bases = [
-            group.worth(group.parts, scale, remaining=remaining) if over_all else base for group, _, base in offers
+            group.worth(parts, scale, remaining=remaining) if over_all else base
+            for (group, _, base), parts in zip(offers, bearing, strict=True)
         ]
         # One common denominator keeps the shares of bundles of different worth exact.
         common = lcm(*[base for base in bases if base > 0]) if any(bases) else 1
         weights: dict[int, int] = {}
         units: dict[int, list[Segment]] = {}
-        for (group, exact, _), base in zip(offers, bases, strict=True):
+        for (group, exact, _), parts, base in zip(offers, bearing, bases, strict=True):
             if exact <= 0 or base <= 0:
                 continue
-            for stock, start, each in group.parts if over_all else group.chosen:
+            for stock, start, each in parts:
                 unit = max(0, stock.worth - stock.taken * scale) if remaining else stock.worth
                 count = each * group.count
                 position = stock.position

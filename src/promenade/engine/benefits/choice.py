@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 from promenade.engine.benefits.fields import whole_units
 from promenade.engine.definition import ActionRow, DefinitionError
-from promenade.engine.ledger import Segment, may_take
+from promenade.engine.ledger import FRESH, Segment
 from promenade.engine.turn import Turn
 
 Chosen = tuple[int, list[Segment] | None]
@@ -42,7 +42,7 @@ class Choice:
             lines = self._select(turn, positions)
         chosen: list[Chosen] = []
         for position in lines:
-            segments = open_units(turn, position)
+            segments = turn.open_units(position)
             if segments is None or segments:
                 chosen.append((position, segments))
         if self.mode == "ALL":
@@ -50,7 +50,7 @@ class Choice:
         return self._limit(turn, chosen)
 
     def _select(self, turn: Turn, positions: tuple[int, ...]) -> list[int]:
-        candidates = [position for position in positions if turn.is_open(position)]
+        candidates = [position for position in positions if turn.open_units(position) != []]
         if not candidates:
             return []
         worths = turn.ledger.unit_worths
@@ -95,24 +95,16 @@ def _everything(turn: Turn, positions: tuple[int, ...]) -> list[Chosen]:
     """All open units: the fast path for what most actions choose."""
     ledger = turn.ledger
     states = ledger.states
+    ordinal, exclusive = turn.ordinal, turn.exclusive
     chosen: list[Chosen] = []
     for position in positions:
-        _, mark, runs = states[position]
-        if runs is None:
-            if mark == 0 or may_take(mark, turn.ordinal, turn.exclusive):
-                chosen.append((position, None))
+        if states[position] is FRESH:  # all units are open, or cost nothing and add nothing
+            chosen.append((position, None))
             continue
-        segments = ledger.open_segments(position, turn.ordinal, turn.exclusive)
-        if segments:
+        segments = ledger.open_units(position, ordinal, exclusive)
+        if segments is None or segments:
             chosen.append((position, segments))
     return chosen
-
-
-def open_units(turn: Turn, position: int) -> list[Segment] | None:
-    """The units of a line that are open to this turn; None = all of an evenly treated line."""
-    if turn.ledger.states[position][2] is None:
-        return None if turn.is_open(position) else []
-    return turn.ledger.open_segments(position, turn.ordinal, turn.exclusive)
 
 
 def _lot(turn: Turn, position: int) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Self
 
-from promenade.engine.benefits.choice import Choice, choice_of, open_units
+from promenade.engine.benefits.choice import Choice, choice_of
 from promenade.engine.benefits.fields import discount_of, distribution_of, maximum_of
 from promenade.engine.benefits.per_unit import PerUnit
 from promenade.engine.benefits.registry import ARTICLE_LEVEL, IndexKey, Terms, benefit
@@ -86,7 +86,7 @@ class QuantityTierDiscount:
         lines = turn.view.lines
         quantity = 0
         for position in positions:
-            segments = open_units(turn, position)
+            segments = turn.open_units(position)
             if segments is None:
                 quantity += lines[position].quantity_thousandths
             elif segments:
