@@ -37,6 +37,7 @@ from promenade.cli.console import (
 from promenade.cli.key_commands import key
 from promenade.cli.local_store_commands import local_admin
 from promenade.cli.operating import operator_commands
+from promenade.cli.replaying import replay
 from promenade.cli.sync_link_commands import sync_link
 from promenade.cli.trust_commands import trust
 from promenade.errors import PromenadeError, Unavailable
@@ -57,7 +58,7 @@ def cli() -> None:
     """Promotion and coupon engine for retail."""
 
 
-for _command in (*operator_commands, key, trust, local_admin, sync_link):
+for _command in (*operator_commands, replay, key, trust, local_admin, sync_link):
     cli.add_command(_command)
 
 
@@ -289,29 +290,6 @@ def client_delete(client_id: str, **options: Any) -> None:
 
     with_database(Settings(**options), work)
     click.echo(f"Client {client_id} was removed.")
-
-
-@cli.command()
-@click.argument("tenant_id", metavar="TENANT")
-@click.argument("transaction_id", metavar="TRANSACTION")
-@click.argument("transaction_counter", metavar="COUNTER", type=click.IntRange(1))
-@database_options
-def replay(tenant_id: str, transaction_id: str, transaction_counter: int, **options: Any) -> None:
-    """Reprice a stored iteration from its stored data, and print the outcome as JSON."""
-
-    async def work(settings: Settings) -> bytes:
-        from promenade.app import opened_context
-        from promenade.workflows.pricing.replay import replay as replay_iteration
-
-        async with opened_context(settings) as context:
-            return await replay_iteration(context, tenant_id, transaction_id, transaction_counter)
-
-    settings = Settings(**options)
-    prepare_database(settings)
-    import msgspec
-
-    outcome = msgspec.msgpack.decode(run(work(settings)))
-    click.echo(msgspec.json.format(msgspec.json.encode(outcome)))
 
 
 # ---- what commands share --------------------------------------------------------------------------------------------

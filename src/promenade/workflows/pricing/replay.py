@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from promenade.engine.catalogue import RecordedCatalogue
 from promenade.engine.evaluation import evaluate
+from promenade.engine.outcome import Outcome
 from promenade.errors import NotFound
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.iterations import (
@@ -15,12 +18,48 @@ from promenade.store.pricing.iterations import (
     load_definitions,
 )
 from promenade.workflows.context import Context
+from promenade.workflows.pricing.evaluate import PricedIteration
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """A stored iteration, and its price computed again; ``outcome_bytes`` are the encoded outcome (section 11)."""
+
+    stored: StoredIteration
+    outcome: Outcome
+    outcome_bytes: bytes
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the price has the same bytes as the stored one."""
+        return self.outcome_bytes == self.stored.outcome_bytes
+
+    def before(self) -> PricedIteration:
+        """The iteration as it was answered."""
+        return self._answer(self.stored.outcome)
+
+    def after(self) -> PricedIteration:
+        """The iteration as it would be answered now."""
+        return self._answer(self.outcome)
+
+    def _answer(self, outcome: Outcome) -> PricedIteration:
+        stored = self.stored
+        return PricedIteration(
+            transaction_id=stored.transaction_id,
+            transaction_counter=stored.transaction_counter,
+            receipt_id=stored.receipt_id,
+            header_reference=stored.header_reference,
+            evaluated_at=stored.evaluated_at,
+            data_age=stored.data_age,
+            outcome=outcome,
+            is_simulation=False,
+        )
 
 
 async def replay(
     context: Context, tenant_id: str, transaction_id: str, transaction_counter: int, *, origin: str | None = None
-) -> bytes:
-    """Price a stored iteration again and return the encoded outcome: the same bytes as stored (section 11).
+) -> Replayed:
+    """Price a stored iteration again, by the rules it was priced by: the outcome has the same bytes (section 11).
 
     ``origin`` None: this instance's own. Raises NotFound (ITERATION_NOT_FOUND).
     """
@@ -36,4 +75,5 @@ async def replay(
     catalogue = RecordedCatalogue(decode_tree(bodies[stored.tree_hash]))
     for key in stored.outcome.candidate_hashes:
         catalogue.put(decode_definition(bodies[key]))
-    return encode_outcome(evaluate(catalogue, stored.basket, stored.facts, stored.settings))
+    outcome = evaluate(catalogue, stored.basket, stored.facts, stored.settings)
+    return Replayed(stored, outcome, encode_outcome(outcome))
