@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from tests.kit.processes import free_port
-from tests.kit.service import Service
+from tests.kit.service import COMMAND, Service
 
 ROOT = Path(__file__).parent.parent.parent
 ADDRESS = "http://127.0.0.1:8080"  # on the pages; the test's demo listens elsewhere
@@ -61,12 +61,13 @@ def samples(page: str) -> list[Sample]:
 
 
 @pytest.fixture(scope="module")
-def demo(request: pytest.FixtureRequest, logs: Path) -> Iterator[Service]:
-    """Start `promenade demo`."""
+def demo(request: pytest.FixtureRequest, logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """Start `promenade demo`, in a directory that commands can read."""
     # Each module, in each parallel test process, has its own demo and reads its output. A process that is given tests
     # of a module twice starts it twice, so each start has its own log.
     port = free_port()
-    service = Service(logs / f"docs-demo-{request.module.__name__}-{port}.log", verb="demo", port=port)
+    log = logs / f"docs-demo-{request.module.__name__}-{port}.log"
+    service = Service(log, "--data-dir", str(tmp_path_factory.mktemp("demo")), verb="demo", port=port)
     yield service.start()
     service.kill()
 
@@ -83,6 +84,7 @@ def token_lines(demo: Service) -> str:
 def test_the_samples_do_what_the_page_says(page: Path, demo: Service, tmp_path: Path) -> None:
     steps = samples(page.read_text())
     assert steps, "the page has nothing to paste"
+    (tmp_path / "demo-data").symlink_to(demo.options[1])
     outputs = paste([token_lines(demo), *(step.script for step in steps)], demo.url, tmp_path)
     for step, output in zip(steps, outputs[1:], strict=True):
         if step.answer is not None:
@@ -129,6 +131,7 @@ def paste(scripts: list[str], url: str, directory: Path, seconds: float = 400) -
     shims = directory / "bin"
     shims.mkdir()
     (shims / "python3").symlink_to(sys.executable)
+    (shims / "promenade").symlink_to(COMMAND)
     done = subprocess.run(
         ["bash", "-euo", "pipefail"],
         input=whole,

@@ -34,6 +34,7 @@ TIERS: dict[str, Tier] = {
     "tests/clients": "check",
     "tests/contract": "test",
     "tests/demo": "check",
+    "tests/demo/test_keeping.py": "test",
     "tests/demo/test_retailer.py": "test",
     "tests/deploy": "test",
     "tests/deploy/test_image.py": "check",

@@ -74,17 +74,24 @@ def serve(**options: Any) -> None:
 @cli.command()
 @listen_options
 @option("--seed", type=int, default=1, show_default=True, help="Seed of the demo's random data.")
-def demo(host: str, port: int, seed: int) -> None:
-    """Serve a temporary, freshly seeded retailer; prints credentials and curl commands ready to paste.
+@option(
+    "--data-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Keep the demo here; a demo that is here already starts again as it was. Default: a temporary directory.",
+)
+def demo(host: str, port: int, seed: int, data_dir: Path | None) -> None:
+    """Serve a freshly seeded retailer; prints credentials and curl commands ready to paste.
 
     Webhooks may call receivers on this machine.
     """
+    import contextlib
     import tempfile
 
-    with tempfile.TemporaryDirectory(prefix="promenade-demo-") as directory:
-        settings = Settings(host=host, port=port, data_dir=Path(directory), webhook_allow=("127.0.0.1", "localhost"))
-        prepare_database(settings)
-        click.echo("Seeding a retailer and a week of its sales; this takes a few seconds.", err=True)
+    with contextlib.ExitStack() as stack:
+        if data_dir is None:
+            data_dir = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="promenade-demo-")))
+        settings = Settings(host=host, port=port, data_dir=data_dir, webhook_allow=("127.0.0.1", "localhost"))
+        stack.enter_context(serving(settings))
         click.echo(run(_seed_demo(settings, seed)))
         _serve(settings)
 
@@ -306,10 +313,16 @@ def _serve(settings: Settings) -> None:
 
 async def _seed_demo(settings: Settings, seed: int) -> str:
     from promenade.app import opened_context
+    from promenade.demo import DemoTenant, seed_once
     from promenade.demo import seed as seed_demo
 
     async with opened_context(settings) as context:
-        seeded = await seed_demo(context, seed)
+
+        async def make() -> DemoTenant:
+            click.echo("Seeding a retailer and a week of its sales; this takes a few seconds.", err=True)
+            return await seed_demo(context, seed)
+
+        seeded = await seed_once(context, settings.data_dir, make)
         return seeded.greeting(settings.base_url)
 
 

@@ -1,5 +1,6 @@
 """A believable retailer, drawn from a seed: shelves, promotions and a week of sales."""
 
+from promenade.demo.keeping import seed_once
 from promenade.demo.seeding import DemoTenant, seed
 
-__all__ = ["DemoTenant", "seed"]
+__all__ = ["DemoTenant", "seed", "seed_once"]
