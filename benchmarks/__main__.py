@@ -44,6 +44,7 @@ def main() -> None:
     scale = Scale.TINY if options.tiny else Scale.QUICK if options.quick else Scale.FULL
     print(f"Python {platform.python_version()} on {platform.machine()}, {os.cpu_count()} cores\n")
     for name in options.parts or PARTS:
+        print(f"# {name}\n", flush=True)
         PARTS[name](scale)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from benchmarks.databases import places
 from benchmarks.load import get, post
 from benchmarks.measure import milliseconds, show
 from benchmarks.over_http import Target, load, rate, running, token
@@ -21,7 +21,6 @@ from promenade.settings import Settings
 from promenade.store.driver.rows import insert_rows
 from promenade.store.driver.unit import Session
 from promenade.workflows.access.clients import authenticate_client, create_client
-from tests.kit.postgres import PostgresServer
 
 __all__ = ["run"]
 
@@ -43,20 +42,13 @@ LISTS = {
 
 def run(scale: Scale) -> None:
     """Print every table of this part."""
-    with tempfile.TemporaryDirectory(prefix="promenade-bench-") as directory:
-        home = Path(directory)
-        _measure("SQLite", f"sqlite:///{home / 'bench.db'}", home, scale)
-        server = PostgresServer(home / "postgres.log", settings={})  # with PostgreSQL's default durability
-        server.start()
-        try:
-            _measure("PostgreSQL", server.url, home, scale)
-        finally:
-            server.stop()
+    for place in places():
+        _measure(place.database, place.url, place.home, scale)
 
 
 def _measure(database: str, url: str, home: Path, scale: Scale) -> None:
     shop = open_shop(url)
-    seconds = scale.of(5.0, 1.0, 0.1)
+    seconds, rounds = scale.of(5.0, 1.0, 0.05), scale.of(ROUNDS, ROUNDS, 1)
     drafts, editing = scale.of(DRAFTS, DRAFTS // 10, 10), scale.of(300, 30, 2)
     promotions, editor_count = scale.of(PROMOTIONS, PROMOTIONS, 200), scale.of(EDITORS, EDITORS, 5)
     asyncio.run(_fill(url, shop, promotions, editor_count))
@@ -64,9 +56,9 @@ def _measure(database: str, url: str, home: Path, scale: Scale) -> None:
         target = Target(port, token(port, shop.client_id, shop.client_secret), process_id, shop)
         editors = [_bearer(token(port, f"editor-{number}", SECRET)) for number in range(editor_count)]
         asked = _asked(shop, target, editors[0], promotions)
-        without = _best(target, asked, seconds)
+        without = _best(target, asked, rounds, seconds)
         taken_up = _take_up(target, editors, drafts)
-        beside = _best(target, asked, seconds)
+        beside = _best(target, asked, rounds, seconds)
         cycles = _cycles(target, editors[1], range(drafts, drafts + editing))
     rows = [
         (name, *_figures(without[name]), *_figures(beside[name]), *_ratios(without[name], beside[name]))
@@ -76,7 +68,7 @@ def _measure(database: str, url: str, home: Path, scale: Scale) -> None:
         f"Without and with {drafts:,} open drafts of {editor_count} users on {database}: one client, one process",
         ("request", "p50 ms", "CPU us", "with: p50", "CPU us", "ratio p50", "of CPU"),
         rows,
-        f"Best of {ROUNDS} rounds. {promotions:,} promotions beside those of the retailer. The lists are filtered, "
+        f"Best of {rounds} rounds. {promotions:,} promotions beside those of the retailer. The lists are filtered, "
         f"ordered and counted; their user has {drafts // editor_count} of the drafts, and none before.",
     )
     show(
@@ -95,13 +87,13 @@ def _measure(database: str, url: str, home: Path, scale: Scale) -> None:
     )
 
 
-def _best(target: Target, asked: dict[str, list[str]], seconds: float) -> dict[str, dict[str, Any]]:
+def _best(target: Target, asked: dict[str, list[str]], count: int, seconds: float) -> dict[str, dict[str, Any]]:
     """Return, for each, the round with the least processor time, after one unmeasured round: noise only adds."""
     for requests in asked.values():
-        load(target, requests, clients=1, limit=max(50, len(requests)))
+        load(target, requests, clients=1, limit=max(10, len(requests)))
     rounds = [
-        {name: load(target, requests, clients=1, seconds=seconds / ROUNDS) for name, requests in asked.items()}
-        for _ in range(ROUNDS)
+        {name: load(target, requests, clients=1, seconds=seconds / count) for name, requests in asked.items()}
+        for _ in range(count)
     ]
     return {name: min((one[name] for one in rounds), key=lambda result: result["cpu"]) for name in asked}
 

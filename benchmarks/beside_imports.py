@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import tempfile
 import threading
 import time
 import uuid
@@ -16,6 +15,7 @@ from typing import Any
 
 import httpx2
 
+from benchmarks.databases import places
 from benchmarks.load import post
 from benchmarks.measure import milliseconds, show
 from benchmarks.over_http import Target, load, rate, ratio, token
@@ -24,7 +24,6 @@ from benchmarks.shop import Shop, open_shop
 from promenade.app import clock, opened_context
 from promenade.settings import Settings
 from promenade.workflows.access.clients import authenticate_client, create_client
-from tests.kit.postgres import PostgresServer
 from tests.kit.service import Service
 
 __all__ = ["run"]
@@ -67,16 +66,9 @@ class Kind:
 def run(scale: Scale) -> None:
     """Print every table of this part."""
     rows = scale.of(ROWS, ROWS // 10, 20)
-    with tempfile.TemporaryDirectory(prefix="promenade-bench-") as directory:
-        home = Path(directory)
-        server = PostgresServer(home / "postgres.log", settings={})  # with PostgreSQL's default durability
-        server.start()
-        try:
-            for database, url in (("SQLite", f"sqlite:///{home / 'bench.db'}"), ("PostgreSQL", server.url)):
-                with _serving(url, home) as beside:
-                    _measure(database, beside, rows, scale.of(LINES, LINES[:1], LINES[:1]), scale)
-        finally:
-            server.stop()
+    for place in places():
+        with _serving(place.url, place.home) as beside:
+            _measure(place.database, beside, rows, scale.of(LINES, LINES[:1], LINES[:1]), scale)
 
 
 def _measure(database: str, beside: Beside, rows: int, lines: tuple[int, ...], scale: Scale) -> None:

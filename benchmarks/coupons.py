@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
-import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import asyncpg
 
+from benchmarks.databases import places
 from benchmarks.load import RESERVATION, post
 from benchmarks.measure import milliseconds, show
 from benchmarks.over_http import Target, load, rate, ratio, running, token
@@ -27,7 +28,6 @@ from promenade.store.driver.rows import insert_rows
 from promenade.store.driver.unit import Session
 from promenade.workflows.access.clients import create_client
 from promenade.workflows.access.tenants import create_tenant
-from tests.kit.postgres import PostgresServer
 
 __all__ = ["run"]
 
@@ -49,22 +49,9 @@ _SPEND = """UPDATE coupon_codes SET status = 'REDEEMED', redeemed_transaction_id
 
 def run(scale: Scale) -> None:
     """Print every table of this part."""
-    with tempfile.TemporaryDirectory(prefix="promenade-bench-") as directory:
-        home = Path(directory)
-        path = home / "bench.db"
-        _measure("SQLite", f"sqlite:///{path}", home, scale, lambda clients, codes: _bare_sqlite(path, codes))
-        server = PostgresServer(home / "postgres.log", settings={})  # with PostgreSQL's default durability
-        server.start()
-        try:
-            _measure(
-                "PostgreSQL",
-                server.url,
-                home,
-                scale,
-                lambda clients, codes: asyncio.run(_bare_postgresql(server.url, clients, codes)),
-            )
-        finally:
-            server.stop()
+    for place in places():
+        bare = _bare_sqlite if place.is_sqlite else _bare_postgresql
+        _measure(place.database, place.url, place.home, scale, partial(bare, place.url))
 
 
 def _measure(database: str, url: str, home: Path, scale: Scale, bare: Callable[[int, Iterator[int]], float]) -> None:
@@ -165,10 +152,10 @@ def _issue(target: Target, customers: int, call: int) -> str:
 # ---- the bars -----------------------------------------------------------------------------------------------------
 
 
-def _bare_sqlite(path: Path, codes: Iterable[int]) -> float:
+def _bare_sqlite(url: str, _clients: int, codes: Iterator[int]) -> float:
     """Return the pairs of updates per second on one connection, with the service's durability."""
     hold, spend = _HOLD.format("?1", "?2"), _SPEND.format("?1", "?2")
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         chosen = list(codes)
@@ -183,8 +170,12 @@ def _bare_sqlite(path: Path, codes: Iterable[int]) -> float:
         return len(chosen) / (time.perf_counter() - start)
 
 
-async def _bare_postgresql(url: str, clients: int, codes: Iterator[int]) -> float:
+def _bare_postgresql(url: str, clients: int, codes: Iterator[int]) -> float:
     """Return the pairs of updates per second on so many connections."""
+    return asyncio.run(_by_asyncpg(url, clients, codes))
+
+
+async def _by_asyncpg(url: str, clients: int, codes: Iterator[int]) -> float:
     connections = [await asyncpg.connect(url) for _ in range(clients)]
     hold = [await one.prepare(_HOLD.format("$1", "$2")) for one in connections]
     spend = [await one.prepare(_SPEND.format("$1", "$2")) for one in connections]

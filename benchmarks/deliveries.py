@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import tempfile
 import time
 import urllib.request
 import uuid
@@ -17,6 +16,7 @@ from typing import Any
 import httpx2
 from sqlalchemy import insert
 
+from benchmarks.databases import places
 from benchmarks.load import post
 from benchmarks.measure import milliseconds, show
 from benchmarks.over_http import Target, load, rate, running, token
@@ -29,7 +29,6 @@ from promenade.store.driver.rows import insert_rows
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.workflows.access.clients import authenticate_client
-from tests.kit.postgres import PostgresServer
 from tests.kit.valkey import ValkeyServer
 
 __all__ = ["run"]
@@ -65,16 +64,11 @@ class Drained:
 def run(scale: Scale) -> None:
     """Print every table of this part."""
     events = scale.of(EVENTS, EVENTS // 10, 200)
-    with tempfile.TemporaryDirectory(prefix="promenade-bench-") as directory:
-        home = Path(directory)
-        valkey = ValkeyServer(home / "valkey.log")
-        server = PostgresServer(home / "postgres.log", settings={})  # with PostgreSQL's default durability
-        server.start()
+    for place in places():
+        valkey = ValkeyServer(place.home / "valkey.log")
         try:
-            for database, url in (("SQLite", f"sqlite:///{home / 'bench.db'}"), ("PostgreSQL", server.url)):
-                _measure(database, url, home, valkey, events, scale)
+            _measure(place.database, place.url, place.home, valkey, events, scale)
         finally:
-            server.stop()
             valkey.close()
 
 

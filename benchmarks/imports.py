@@ -12,7 +12,6 @@ import sqlite3
 import ssl
 import subprocess
 import sys
-import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +29,7 @@ import asyncpg
 import httpx2
 from sqlalchemy.engine import make_url
 
+from benchmarks.databases import places
 from benchmarks.measure import show
 from benchmarks.over_http import Target, token
 from benchmarks.scale import Scale
@@ -37,7 +37,6 @@ from promenade.store.driver.migrations import upgrade
 from promenade.store.driver.session import open_database
 from promenade.workflows.access.clients import create_client
 from promenade.workflows.access.tenants import create_tenant
-from tests.kit.postgres import PostgresServer
 from tests.kit.processes import free_port
 from tests.kit.service import Service
 
@@ -77,15 +76,9 @@ class Doors:
 def run(scale: Scale) -> None:
     """Print a table for each database."""
     rounds, rows = scale.of(3, 1, 1), scale.of(ROWS, ROWS, 50)
-    with tempfile.TemporaryDirectory(prefix="promenade-bench-") as directory:
-        home = Path(directory)
-        _measure("SQLite", f"sqlite:///{home / 'bench.db'}", home / "sqlite", rounds, rows, _sqlite_by_hand)
-        server = PostgresServer(home / "postgres.log", settings={})  # with PostgreSQL's default durability
-        server.start()
-        try:
-            _measure("PostgreSQL", server.url, home / "postgresql", rounds, rows, _postgresql_by_hand)
-        finally:
-            server.stop()
+    for place in places():
+        by_hand = _sqlite_by_hand if place.is_sqlite else _postgresql_by_hand
+        _measure(place.database, place.url, place.home, rounds, rows, by_hand)
 
 
 def _measure(
@@ -96,7 +89,6 @@ def _measure(
     rows: int,
     by_hand: Callable[[str, Sequence[Row], Sequence[Row]], dict[str, Taken]],
 ) -> None:
-    home.mkdir()
     upgrade(url)
     asyncio.run(_furnish(url))
     found: dict[str, Found] = {}

@@ -1,8 +1,9 @@
 """The load generator: a separate process with keep-alive connections that records every latency exactly.
 
-It reads one JSON object from standard input ({"host", "port", "clients", "seconds", "requests": [text, ...], "limit"}),
-sends the given raw HTTP requests in turn on every connection, each as soon as the last was answered, and writes one
-JSON object: count, failures, seconds, p50, p99 and max in nanoseconds, and the bodies if requested ("keep": true).
+It reads one JSON object a line from standard input ({"host", "port", "clients", "seconds", "requests": [text, ...],
+"limit"}), sends the given raw HTTP requests in turn on every connection, each as soon as the last was answered, and
+writes one JSON object to the file "answer": count, failures, seconds, p50, p99 and max in nanoseconds, and the bodies
+if requested ("keep": true). Then it prints a line.
 ``limit`` ends the run after so many responses; 0 means that only time ends it. With "follow", a list as long as the
 requests, each request is followed by another on the same connection, in which `RESERVATION` is replaced by the
 reservationId of the previous response; the two count as one. "expect" is text that the last response must contain,
@@ -12,6 +13,7 @@ otherwise it is a failure. "until" is a path: the run ends when a file of that n
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import sys
 import time
@@ -174,9 +176,12 @@ def _watch(run: Run, file: Path) -> None:
 
 
 def main() -> None:
-    """Run the job on standard input; the result goes to the file named by the argument."""
-    job = json.loads(sys.stdin.read())
-    Path(sys.argv[1]).write_text(json.dumps(uvloop.run(_run(job))))
+    """Run the jobs on standard input, one after the other, each in a new event loop."""
+    for line in sys.stdin:
+        job = json.loads(line)
+        Path(job["answer"]).write_text(json.dumps(uvloop.run(_run(job))))
+        gc.collect()  # here, and not within the next job
+        print("done", flush=True)
 
 
 if __name__ == "__main__":

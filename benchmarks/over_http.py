@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from benchmarks.databases import places
 from benchmarks.load import post
 from benchmarks.measure import milliseconds, show
 from benchmarks.roles import as_served
 from benchmarks.scale import Scale
 from benchmarks.shop import Shop, open_shop
-from tests.kit.postgres import PostgresServer
 from tests.kit.processes import free_port
 
 __all__ = ["Target", "load", "rate", "run", "running", "token"]
@@ -51,29 +54,21 @@ class Target:
 def run(scale: Scale) -> None:
     """Print every table of this part."""
     seconds, confirms = scale.of(6.0, 1.0, 0.04), scale.of(4_000, 300, 20)
-    with tempfile.TemporaryDirectory(prefix="promenade-bench-") as directory:
-        home = Path(directory)
-        with serving(f"sqlite:///{home / 'bench.db'}", home) as target:
-            evaluations("SQLite", target, seconds)
-            confirmations("SQLite", target, confirms)
-        server = PostgresServer(home / "postgres.log", settings={})  # with PostgreSQL's default durability
-        server.start()
-        try:
-            with serving(server.url, home) as target:
-                evaluations("PostgreSQL", target, seconds)
-                confirmations("PostgreSQL", target, confirms)
-        finally:
-            server.stop()
+    baskets = scale.of(BASKETS, BASKETS, 20)
+    for place in places():
+        with serving(place.url, place.home) as target:
+            evaluations(place.database, target, baskets, seconds)
+            confirmations(place.database, target, baskets, confirms)
 
 
-def evaluations(database: str, target: Target, seconds: float) -> None:
+def evaluations(database: str, target: Target, baskets: int, seconds: float) -> None:
     """Print requests per second, latencies and processor time at 1, 16 and 64 clients, beside the null endpoint."""
     assert target.shop is not None
     for lines in LINES:
         headers = {"Authorization": f"Bearer {target.token}"}
-        bodies = [target.shop.evaluate_body(number, lines) for number in range(BASKETS)]
+        bodies = [target.shop.evaluate_body(number, lines) for number in range(baskets)]
         asked = [post("/pos/v2/evaluate", body, headers) for body in bodies]
-        warm = load(target, asked, clients=4, limit=BASKETS, keep=True)
+        warm = load(target, asked, clients=4, limit=baskets, keep=True)
         answers = [json.loads(body) for body in warm["bodies"]]
         answer_bytes = sum(map(len, warm["bodies"])) // len(answers)
         applied = sum(len(one["totals"]["savingsSummary"]["promotionBreakdown"]) for one in answers) / len(answers)
@@ -105,11 +100,11 @@ def evaluations(database: str, target: Target, seconds: float) -> None:
         )
 
 
-def confirmations(database: str, target: Target, count: int) -> None:
+def confirmations(database: str, target: Target, baskets: int, count: int) -> None:
     """Print confirms per second of iterations priced before."""
     assert target.shop is not None
     headers = {"Authorization": f"Bearer {target.token}"}
-    bodies = [target.shop.evaluate_body(number, CONFIRM_LINES) for number in range(BASKETS)]
+    bodies = [target.shop.evaluate_body(number, CONFIRM_LINES) for number in range(baskets)]
     priced = load(
         target, [post("/pos/v2/evaluate", body, headers) for body in bodies], clients=8, limit=count, keep=True
     )
@@ -161,16 +156,42 @@ def load(
         "until": until,
     }
     before = target.cpu_seconds()
-    with tempfile.NamedTemporaryFile("r", suffix=".json") as answer:
-        command = [sys.executable, "-m", "benchmarks.load", answer.name]
-        subprocess.run(command, input=json.dumps(job), text=True, check=True, timeout=1_800 if until else 120)
-        result: dict[str, Any] = json.loads(Path(answer.name).read_text())
+    result = _generate(job, seconds_max=1_800 if until else 120)
     result["cpu"] = (target.cpu_seconds() - before) / max(1, result["count"])
     if result["failures"]:
         raise SystemExit(
             f"{result['failures']} of {result['count']} requests failed, first:\n{result['first_failure']}"
         )
     return result
+
+
+def _generate(job: dict[str, Any], seconds_max: float) -> dict[str, Any]:
+    """Let the load generator run a job; it is killed after ``seconds_max``."""
+    generator = _generator()
+    assert generator.stdin is not None
+    assert generator.stdout is not None
+    timer = threading.Timer(seconds_max, generator.kill)
+    timer.start()
+    with tempfile.NamedTemporaryFile("r", suffix=".json") as answer:
+        try:
+            generator.stdin.write(f"{json.dumps(job | {'answer': answer.name})}\n")
+            generator.stdin.flush()
+            is_done = generator.stdout.readline()
+        finally:
+            timer.cancel()
+        if not is_done:
+            raise SystemExit(f"the load generator ended, or did not answer within {seconds_max:,.0f} s")
+        result: dict[str, Any] = json.loads(Path(answer.name).read_text())
+    return result
+
+
+@cache
+def _generator() -> subprocess.Popen[str]:
+    """Start the load generator; it ends with this process, which closes its input."""
+    command = [sys.executable, "-m", "benchmarks.load"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    atexit.register(process.communicate)
+    return process
 
 
 @contextmanager

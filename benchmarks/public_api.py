@@ -6,7 +6,6 @@ import asyncio
 import itertools
 import json
 import sqlite3
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -15,13 +14,13 @@ from urllib.parse import quote
 
 import asyncpg
 
+from benchmarks.databases import places
 from benchmarks.load import get, post
 from benchmarks.measure import milliseconds, percentile, show
 from benchmarks.over_http import Target, load, rate, running, token
 from benchmarks.retail_rows import PROMOTIONS, TENANT, Rows, fill, identity
 from benchmarks.scale import Scale
 from promenade import model
-from tests.kit.postgres import PostgresServer
 
 __all__ = ["run"]
 
@@ -43,18 +42,10 @@ def run(scale: Scale) -> None:
     articles = scale.of(1_000_000, 50_000, 500)
     promotions = scale.of(PROMOTIONS, PROMOTIONS, 200)
     seconds = scale.of(5.0, 1.0, 0.04)
-    with tempfile.TemporaryDirectory(prefix="promenade-bench-") as directory:
-        home = Path(directory)
-        url = f"sqlite:///{home / 'bench.db'}"
-        rows = fill(url, articles, promotions)
-        _measure("SQLite", url, rows, home, seconds, partial(_sqlite_by_hand, home / "bench.db", seconds))
-        server = PostgresServer(home / "postgres.log", settings={})
-        server.start()
-        try:
-            rows = fill(server.url, articles, promotions)
-            _measure("PostgreSQL", server.url, rows, home, seconds, partial(_postgresql, server.url, seconds))
-        finally:
-            server.stop()
+    for place in places():
+        rows = fill(place.url, articles, promotions)
+        by_hand = _sqlite_by_hand if place.is_sqlite else _postgresql
+        _measure(place.database, place.url, rows, place.home, seconds, partial(by_hand, place.url, seconds))
 
 
 def _measure(
@@ -136,9 +127,9 @@ def _columns() -> str:
     )
 
 
-def _sqlite_by_hand(path: Path, seconds: float) -> tuple[float, int]:
+def _sqlite_by_hand(url: str, seconds: float) -> tuple[float, int]:
     """Return both statements per second on one sqlite3 connection, and the p50 in nanoseconds."""
-    connection = sqlite3.connect(path)
+    connection = sqlite3.connect(url.removeprefix("sqlite:///"))
     since = 1_780_272_000_000_000  # 2026-06-01 in microseconds
     where = "FROM promotions WHERE tenant_id = ? AND status = 'ACTIVE' AND valid_to > ?"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from urllib.parse import quote
 import httpx2
 from sqlalchemy import select
 
+from benchmarks.databases import places
 from benchmarks.load import post
 from benchmarks.measure import milliseconds, percentile, show
 from benchmarks.over_http import Target, load, rate, ratio, token
@@ -30,7 +30,6 @@ from promenade.settings import Settings
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.workflows.access.clients import authenticate_client, create_client
-from tests.kit.postgres import PostgresServer
 from tests.kit.service import Service
 
 __all__ = ["run"]
@@ -62,17 +61,10 @@ def run(scale: Scale) -> None:
         Size(50_000, promotions=100, places=20, articles=100, advised=20, trials=5),
         Size(500, promotions=5, places=2, articles=5, advised=2, trials=2),
     )
-    with tempfile.TemporaryDirectory(prefix="promenade-bench-") as directory:
-        home = Path(directory)
-        server = PostgresServer(home / "postgres.log", settings={})  # with PostgreSQL's default durability
-        server.start()
-        try:
-            for database, url in (("SQLite", f"sqlite:///{home / 'bench.db'}"), ("PostgreSQL", server.url)):
-                with _serving(url, home, size) as reported:
-                    _reports(database, reported, size, scale.of(REPEATS, REPEATS, 2))
-                    _beside(database, reported, seconds=scale.of(10.0, 2.0, 0.3))
-        finally:
-            server.stop()
+    for place in places():
+        with _serving(place.url, place.home, size) as reported:
+            _reports(place.database, reported, size, scale.of(REPEATS, REPEATS, 1))
+            _beside(place.database, reported, seconds=scale.of(10.0, 2.0, 0.3))
 
 
 # ---- reports ------------------------------------------------------------------------------------------------------

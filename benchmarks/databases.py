@@ -1,0 +1,67 @@
+"""Fresh databases for each part: SQLite, and PostgreSQL on one server that all parts of a run share."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import itertools
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import asyncpg
+
+from tests.kit.postgres import PostgresServer
+
+__all__ = ["Place", "places"]
+
+_PREFIX = "promenade-bench-"
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An empty database and a directory of its own; ``database`` is SQLite or PostgreSQL."""
+
+    database: str
+    url: str
+    home: Path
+
+    @property
+    def is_sqlite(self) -> bool:
+        return self.database == "SQLite"
+
+
+def places() -> Iterator[Place]:
+    """Yield one place for each kind of database; it is removed before the next one is made."""
+    with tempfile.TemporaryDirectory(prefix=_PREFIX) as directory:
+        yield Place("SQLite", f"sqlite:///{directory}/bench.db", Path(directory))
+    server, name = _postgresql(), f"bench_{next(_numbers)}"
+    asyncio.run(_administer(server.url, f"CREATE DATABASE {name}"))
+    try:
+        with tempfile.TemporaryDirectory(prefix=_PREFIX) as directory:
+            yield Place("PostgreSQL", server.url_of(name), Path(directory))
+    finally:
+        asyncio.run(_administer(server.url, f"DROP DATABASE {name} WITH (FORCE)"))
+
+
+@cache
+def _postgresql() -> PostgresServer:
+    """Start a server with the default durability of PostgreSQL; it ends with this process."""
+    home = tempfile.mkdtemp(prefix=_PREFIX)
+    server = PostgresServer(Path(home) / "postgres.log", settings={})
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    atexit.register(server.stop)  # the last one registered runs first
+    server.start()
+    return server
+
+
+async def _administer(url: str, statement: str) -> None:
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute(statement)
+    finally:
+        await connection.close()
