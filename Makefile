@@ -87,6 +87,15 @@ $(CHROMIUM):
 
 .PHONY: check
 check: $(DEV_READY) $(CSDL_SCHEMAS) $(CLIENTS_READY) $(CHROMIUM_NEEDED)  ## what continuous integration runs: format, lint, types, layers, docs, tests
+	@$(MAKE) -j 2 check-types check-rest
+	@echo "tests that hold a time by the clock"; timed=0; $(PYTEST) -q -m 'alone and not soak' || timed=$$?; \
+	echo "tests"; $(PYTEST) $(SIDE_BY_SIDE) -q -m 'not soak and not alone'; exit $$timed
+
+# Type checking takes as long as everything else that runs no test, so the two run side by side.
+.PHONY: check-types check-rest
+check-types:
+	@echo "types"; $(BIN)/mypy --no-error-summary
+check-rest:
 	@echo "format"; $(BIN)/ruff format --check --quiet . || { echo "run: make format" >&2; exit 1; }
 	@echo "lint"; $(BIN)/ruff check --quiet .
 	@if [ -x $(ESLINT) ]; then echo "format and lint of scripts"; \
@@ -94,11 +103,8 @@ check: $(DEV_READY) $(CSDL_SCHEMAS) $(CLIENTS_READY) $(CHROMIUM_NEEDED)  ## what
 	  $(ESLINT) src/promenade/web/ui/app tests/ui_unit ui; \
 	  echo "types of scripts"; node ui/check_types.mjs $(CLIENTS)/node_modules; \
 	fi
-	@echo "types"; $(BIN)/mypy --no-error-summary
 	@echo "layers"; $(BIN)/lint-imports --no-cache > $(VENV)/layers.txt || { cat $(VENV)/layers.txt >&2; exit 1; }
 	@echo "reference docs"; $(BIN)/python -m docs.generate --check
-	@echo "tests that hold a time by the clock"; timed=0; $(PYTEST) -q -m 'alone and not soak' || timed=$$?; \
-	echo "tests"; $(PYTEST) $(SIDE_BY_SIDE) -q -m 'not soak and not alone'; exit $$timed
 
 .PHONY: format
 format: $(DEV_READY) $(CLIENTS_READY)  ## format the code and fix what the linter can fix
@@ -120,9 +126,10 @@ SOAK ?= 100000
 THOROUGH := tests/engine tests/reliability tests/schemas tests/deploy
 
 .PHONY: soak
-soak: $(DEV_READY)  ## everything at full size and with many more examples; then a mixed load of SOAK=100000 operations
+soak: $(DEV_READY) $(CLIENTS_READY) $(CHROMIUM_NEEDED)  ## everything at full size and with many more examples; then a mixed load of SOAK=100000 operations
+	@$(PYTEST) -q --timeout 3600 -m 'soak and alone'
 	@HYPOTHESIS_PROFILE=thorough $(PYTEST) $(SIDE_BY_SIDE) -q --timeout 3600 -m 'not alone' $(THOROUGH)
-	@$(PYTEST) -q --timeout 3600 -m soak $(addprefix --ignore ,$(THOROUGH))
+	@$(PYTEST) -q --timeout 3600 -m 'soak and not alone' $(addprefix --ignore ,$(THOROUGH))
 	@$(BIN)/python -m tests.reliability.soak --operations $(SOAK)
 	@$(BIN)/python -m tests.reliability.soak --operations $$(($(SOAK) / 10)) --chaos
 
