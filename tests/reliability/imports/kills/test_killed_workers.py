@@ -78,7 +78,8 @@ async def test_a_job_whose_workers_are_killed_ends_with_each_row_stored_once(
     def start(module: str) -> Service:
         return server(
             *("--database-url", database_url), verb="worker", ready_path=None,
-            command=(sys.executable, "-m", module), env={"CLOCK_FILE": str(tmp_path / "clock")},
+            command=(sys.executable, "-m", module),
+            env={"CLOCK_FILE": str(tmp_path / "clock"), "ROWS_MAX": str(ROWS[entity] // (kills + 2))},
         )  # fmt: skip
 
     for _ in range(kills):
