@@ -55,6 +55,7 @@ def show_no_dialog(dialog: Dialog) -> None:
     pytest.fail(f"a script ran: {dialog.message}")
 
 
+@pytest.mark.sampled(test=2, check=2)
 @pytest.mark.parametrize("set_name", NAMED)
 def test_a_name_with_markup_is_shown_literally(desk: Desk, set_name: str) -> None:
     addresses = {name: address_of(set_name, make(desk.shop, set_name, name)) for name in (BRACED, MARKUP)}
@@ -86,6 +87,7 @@ def test_filter_names_from_a_link_are_shown_as_text_and_never_executed(desk: Des
     assert page.evaluate("({})[0]") is None
 
 
+@pytest.mark.sampled(test=3, check=3)
 @pytest.mark.parametrize(
     "state",
     [

@@ -83,7 +83,7 @@ def require_reach(page: Page) -> None:
             pytest.fail(f"beside a window of {width} pixels: {page.evaluate(MISFITS)}")
 
 
-@pytest.mark.sampled(test=2, check=2)  # half of the pages and looks in `make check`, all of them in `make soak`
+@pytest.mark.sampled(test=3, check=3)  # a third of the pages and looks in `make check`, all of them in `make soak`
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("address", PAGES)
 def test_a_page_opens_and_can_be_used_by_everybody(desk: Desk, address: str, look: str) -> None:
@@ -96,6 +96,7 @@ def test_a_page_opens_and_can_be_used_by_everybody(desk: Desk, address: str, loo
         require_reach(page)
 
 
+@pytest.mark.sampled(test=2, check=2)
 @pytest.mark.parametrize("set_name", OBJECTS)
 def test_an_object_opens_and_can_be_used_by_everybody(desk: Desk, set_name: str) -> None:
     with desk.shop.http() as http:

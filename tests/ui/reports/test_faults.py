@@ -68,6 +68,7 @@ def card(page: Page, name: str) -> Locator:
     return page.locator(f".promCard-{name}:visible")
 
 
+@pytest.mark.sampled(test=2, check=2)
 @pytest.mark.parametrize(
     ("report", "words", "name", "other", "status"),
     [(*one, status) for one, status in zip(PARTS, cycle([500, 503]), strict=False)],

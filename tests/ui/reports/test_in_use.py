@@ -254,6 +254,7 @@ def test_colours_of_charts_stand_out_from_their_ground(desk: Desk, reports: Repo
     assert min(ratios["texts"]) >= 4.5, ratios
 
 
+@pytest.mark.sampled(test=2, check=2)
 @pytest.mark.parametrize("look", [("light", "en"), ("dark", "de")], ids=["light", "dark"])
 @pytest.mark.parametrize("report", REPORTS)
 def test_reports_can_be_used_by_everybody(desk: Desk, reports: Reports, report: str, look: tuple[str, str]) -> None:

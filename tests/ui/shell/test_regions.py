@@ -20,6 +20,7 @@ def _writes(page: Page, moment: str, price: str, word: str) -> None:
         expect(page.locator(RECEIPT)).to_contain_text(text)
 
 
+@pytest.mark.sampled(test=2, check=2)
 @pytest.mark.parametrize(
     ("locale", "moment", "price", "word"),
     [

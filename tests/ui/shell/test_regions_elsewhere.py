@@ -11,6 +11,7 @@ from tests.ui.shell.test_regions import ADDRESS, _writes
 expect.set_options(timeout=20_000)
 
 
+@pytest.mark.sampled(test=2, check=2)
 @pytest.mark.parametrize(
     ("locale", "moment"),
     [
