@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +14,8 @@ from promenade.workflows.settlement.returns import (
     CarriedLine,
     SaleRecord,
     add_returned,
+    decode_record,
+    encode_record,
     give_back,
     record_of,
     returned_quantities,
@@ -89,6 +92,13 @@ def test_however_it_is_returned_it_adds_up_and_never_exceeds_the_sale(
     assert all(one >= 0 and other >= 0 for one, other in returns)
     assert sum(one for one, _ in returns) == points
     assert sum(other for _, other in returns) == charged
+
+
+def test_a_record_is_read_as_it_was_written_and_as_earlier_versions_wrote_it() -> None:
+    sale = SaleRecord("C1", 9, (carried(((3, 500),)),) * 20, (BudgetCharge("b", "p", -5, "EUR"),))
+    plain = msgspec.msgpack.encode(sale)
+    assert decode_record(plain) == decode_record(encode_record(sale)) == sale
+    assert len(encode_record(sale)) * 4 < len(plain)
 
 
 def test_return_lines_name_their_sale() -> None:

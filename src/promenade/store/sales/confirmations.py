@@ -32,7 +32,7 @@ class Confirmation:
 
 @dataclass(frozen=True, slots=True)
 class Sale:
-    """A confirmed sale whose row this unit of work has locked. ``carried`` and ``returned`` are MessagePack."""
+    """A confirmed sale whose row this unit of work has locked. ``carried`` is compressed, ``returned`` MessagePack."""
 
     transaction_counter: int
     carried: bytes

@@ -10,11 +10,9 @@ from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-import msgspec
-
 from promenade.engine.money import minor_digits, split_proportional
 from promenade.store.reports.queue import SaleParts
-from promenade.workflows.settlement.returns import SaleRecord
+from promenade.workflows.settlement.returns import SaleRecord, decode_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +82,6 @@ class LoggedSale:
 
 # ---- read from the logs ---------------------------------------------------------------------------------------------
 
-_RECORD = msgspec.msgpack.Decoder(SaleRecord)
 _Shares = Mapping[str, tuple[LoggedDiscount, ...]]
 
 
@@ -97,7 +94,7 @@ def _sale(log: Any, items: Sequence[Any], applied: Sequence[Any]) -> LoggedSale:
     shares: _Shares = {}
     if log.carried is not None and log.discount:
         charged = {row.promotion_id: row.total_discount for row in applied if row.total_discount}
-        shares = _shares(_RECORD.decode(log.carried), charged, minor_digits(log.currency))
+        shares = _shares(decode_record(log.carried), charged, minor_digits(log.currency))
     return LoggedSale(
         log_id=log.id,
         origin=log.origin,

@@ -38,6 +38,8 @@ from promenade.workflows.settlement.returns import (
     GiveBack,
     SaleRecord,
     add_returned,
+    decode_record,
+    encode_record,
     give_back,
     record_of,
     returned_quantities,
@@ -509,14 +511,8 @@ def _storable(said: Decimal | None) -> Decimal | None:
 
 # --- the sales that return lines name ---------------------------------------------------------------------------------
 
-_RECORD = msgspec.msgpack.Decoder(SaleRecord)
 _QUANTITIES = msgspec.msgpack.Decoder(dict[str, int])
 _ENCODER = msgspec.msgpack.Encoder()
-
-
-def encode_record(record: SaleRecord) -> bytes:
-    """Encode a sale's record as stored with its confirmation."""
-    return _ENCODER.encode(record)
 
 
 async def take_back(
@@ -541,7 +537,7 @@ async def take_back(
             held = await confirmations.lock_sale(session, origin, transaction_id)
         if held is None:
             continue
-        record = _RECORD.decode(held.carried)
+        record = decode_record(held.carried)
         before = _QUANTITIES.decode(held.returned) if held.returned is not None else {}
         after = add_returned(record, before, quantities)
         if after == before:

