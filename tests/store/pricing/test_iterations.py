@@ -12,15 +12,17 @@ from promenade.engine.basket import FIRST_RULES, RULES, Basket, Facts, PosGroupF
 from promenade.engine.catalogue import RecordedCatalogue
 from promenade.engine.evaluation import evaluate
 from promenade.store.pricing.iterations import decode_record
+from promenade.store.pricing.packing import PackedRecord
 from promenade.zstd import compressor
 
 BASKET = Basket("t", (), PosGroupFact("p", "BERLIN", "EUR"))
 
 
-def record_of(settings: Any) -> bytes:
+def record_of(settings: Any) -> PackedRecord:
     """Return the stored form of a price of an empty basket."""
     outcome = evaluate(RecordedCatalogue({}), BASKET, Facts(), Settings(now=datetime(2026, 11, 1, tzinfo=UTC)))
-    return compressor(1)(msgspec.msgpack.encode((BASKET, settings, Facts(), "0" * 64, outcome)))
+    record = msgspec.msgpack.encode((BASKET, settings, Facts(), "0" * 64, outcome))
+    return PackedRecord(compressor(1)(record), None)
 
 
 def test_a_record_keeps_the_number_of_its_rules() -> None:

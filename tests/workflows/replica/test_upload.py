@@ -9,12 +9,13 @@ import msgspec
 import pytest
 
 from promenade.errors import Unavailable
+from promenade.store.pricing.iterations import StoredIteration, find_iteration
 from promenade.workflows.replica.uploading import count_pending
 from promenade.workflows.sync.shares import grant_budget
 from promenade.zstd import decompress
 from tests.workflows.replica.market import Cloud, Store, price
 from tests.workflows.sales.priced import PRICED
-from tests.workflows.shop import TENANT, identity
+from tests.workflows.shop import TENANT, Shop, identity
 
 
 async def sell(store: Store, name: str, customer: str | None = "anna") -> None:
@@ -49,6 +50,28 @@ async def test_a_sale_arrives_with_all_that_it_means(cloud: Cloud, store: Store)
     (own,) = await store.rows("iterations")
     kept = [msgspec.msgpack.decode(decompress(one.record)) for one in (iteration, own)]
     assert kept[0] == kept[1]
+
+
+async def test_a_price_stored_as_a_difference_arrives_as_the_same_bytes(cloud: Cloud, store: Store) -> None:
+    await price(store, "T1", PRICED, customer_id="anna")
+    await store.confirm("T1", await price(store, "T1", PRICED, customer_id="anna"), "off")
+    assert [row.base_counter for row in await store.rows("iterations")] == [None, 1]
+    await store.work()
+    await store.upload_all()
+    (arrived,) = await cloud.shop.rows("iterations")
+    assert arrived.base_counter is None  # the cloud has no other iteration of it
+    prices = [
+        await stored_price(cloud.shop, store.deployment_id),
+        await stored_price(store, store.context.origin),
+    ]
+    assert prices[0] is not None
+    assert prices[1] is not None
+    assert prices[0].outcome_bytes == prices[1].outcome_bytes
+    assert (prices[0].basket, prices[0].facts) == (prices[1].basket, prices[1].facts)
+
+
+async def stored_price(shop: Shop, origin: str) -> StoredIteration | None:
+    return await shop.context.database.read(lambda one: find_iteration(one, origin, "T1", 2), tenant=shop.tenant)
 
 
 async def test_a_sale_is_stored_once_whichever_message_is_lost(cloud: Cloud, store: Store) -> None:

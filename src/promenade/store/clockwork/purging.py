@@ -25,6 +25,7 @@ from sqlalchemy import (
     bindparam,
     delete,
     exists,
+    func,
     literal_column,
     or_,
     select,
@@ -96,8 +97,8 @@ class Stretch:
 async def purge_iterations(session: Session, place: Place, *, before: datetime, at: datetime, limit: int) -> Stretch:
     """Scan at most ``limit`` iterations created before ``before`` from ``place`` on; purge the unconfirmed ones.
 
-    Those of confirmed transactions are deleted at once, the others condemned. Needs a system session, like all
-    functions here.
+    Those of confirmed transactions are deleted at once, the others condemned. The base of a confirmed one stays with
+    it. Needs a system session, like all functions here.
     """
     if session.dialect == "sqlite":
         place = await _valid_place(session, place)
@@ -108,7 +109,7 @@ async def purge_iterations(session: Session, place: Place, *, before: datetime, 
             break
         passed.append(row)  # including rows from the future: a clock was wrong, so their age is unknown
     old = [row for row in passed if row.created_at < before and row.transaction_counter > 0]
-    gone = [row for row in old if row.confirmed != row.transaction_counter]
+    gone = [row for row in old if row.transaction_counter not in (row.confirmed, row.base)]
     await _delete_or_condemn(session, gone, at)
     if passed:
         last = passed[-1]
@@ -126,8 +127,7 @@ async def purge_sold_iterations(session: Session, *, before: datetime, at: datet
 
 def _following(session: Session, place: Place, before: datetime, limit: int) -> Select[Any]:
     """Select the iterations after a position in order of creation, each with its transaction's confirmed counter."""
-    confirmed = select(_CONFIRMATIONS.c.transaction_counter).where(_same_transaction(_CONFIRMATIONS))
-    columns = select(*_KEY, _ITERATIONS.c.created_at, confirmed.scalar_subquery().label("confirmed"))
+    columns = select(*_KEY, _ITERATIONS.c.created_at, *_confirmed())
     if session.dialect == "sqlite":
         after = int(place.key[0]) if place.key else 0
         walked = columns.add_columns(_ROWID.label("place")).where(after < _ROWID).order_by(_ROWID)
@@ -178,24 +178,33 @@ def _matches_any(session: Session, rows: Sequence[Any]) -> ColumnElement[bool]:
     return one_of(_KEY, [tuple(row)[: len(_KEY)] for row in rows])
 
 
+async def oldest_iteration(session: Session) -> datetime | None:
+    """Return when the oldest iteration was stored; None: there is none. Needs a system session."""
+    order = _ROWID if session.dialect == "sqlite" else _ITERATIONS.c.created_at
+    live = select(_ITERATIONS.c.created_at).where(_ITERATIONS.c.transaction_counter > 0).order_by(order).limit(1)
+    # Once condemned, they have another time of creation.
+    condemned = select(func.min(_ITERATIONS.c.evaluated_at)).where(literal_column("transaction_counter < 0"))
+    found = [row[0] for row in (*await session.execute(live), *await session.execute(condemned)) if row[0] is not None]
+    return min(found, default=None)
+
+
 async def remove_condemned(session: Session, *, before: datetime, at: datetime, limit: int) -> int:
     """Delete iterations condemned before ``before``, and the counters of transactions that have nothing else left.
 
     An iteration that was confirmed in the meantime is restored. Returns the number of iterations processed.
     """
-    confirmed = select(_CONFIRMATIONS.c.transaction_counter).where(_same_transaction(_CONFIRMATIONS))
-    condemned = select(*_KEY, confirmed.scalar_subquery().label("confirmed"))
+    condemned = select(*_KEY, *_confirmed())
     if session.dialect == "sqlite":
         condemned = condemned.add_columns(_ROWID.label("place"))
     # A time in the future comes from a clock that has been set back since.
     aged = or_(_ITERATIONS.c.created_at < before, _ITERATIONS.c.created_at > at)
     condemned = condemned.where(literal_column("transaction_counter < 0"), aged)
     rows = await session.execute(condemned.order_by(_ITERATIONS.c.created_at).limit(limit))
-    kept = [row for row in rows if row.confirmed == -row.transaction_counter]
+    kept = [row for row in rows if -row.transaction_counter in (row.confirmed, row.base)]
     if kept:
         turned = {"transaction_counter": -_ITERATIONS.c.transaction_counter, "created_at": _ITERATIONS.c.evaluated_at}
         await session.rowcount(update(_ITERATIONS).where(_matches_any(session, kept)).values(turned))
-    gone = [row for row in rows if row.confirmed != -row.transaction_counter]
+    gone = [row for row in rows if -row.transaction_counter not in (row.confirmed, row.base)]
     if gone:
         keys = sorted({(row.tenant_id, row.origin, row.transaction_id) for row in gone})
         await _hold_counters(session, keys)
@@ -227,6 +236,19 @@ async def _delete_counters(session: Session, keys: Sequence[tuple[str, str, str]
         delete(_COUNTERS).where(*one, *(~some for some in left)),
         [{f"of_{name}": value for name, value in zip(names, key, strict=True)} for key in keys],
     )
+
+
+def _confirmed() -> tuple[ColumnElement[Any], ColumnElement[Any]]:
+    """Return which iteration of an iteration's transaction was confirmed, and which one is the base of that one."""
+    confirmed = select(_CONFIRMATIONS.c.transaction_counter).where(_same_transaction(_CONFIRMATIONS))
+    sold = _ITERATIONS.alias("sold")
+    counter = _CONFIRMATIONS.c.transaction_counter
+    base = select(sold.c.base_counter).where(
+        _same_transaction(_CONFIRMATIONS),
+        _same_transaction(sold),
+        sold.c.transaction_counter.in_((counter, -counter)),  # below zero: condemned
+    )
+    return confirmed.scalar_subquery().label("confirmed"), base.scalar_subquery().label("base")
 
 
 def _same_transaction(other: Any) -> ColumnElement[bool]:

@@ -15,6 +15,7 @@ from sqlalchemy import ColumnElement, FromClause, Select, and_, func, or_, selec
 
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
+from promenade.store.pricing.packing import PackedRecord, StoredRecord, packed_records
 
 _LOGS = table("CalculationLogs")
 _ITERATIONS = table("iterations")
@@ -51,12 +52,12 @@ class Windows:
 
 @dataclass(frozen=True, slots=True)
 class SaleRow:
-    """A confirmed sale. ``record`` is its iteration's (see `store.pricing.iterations`); None: it is not kept here."""
+    """A confirmed sale. ``record`` is its iteration's (see `decode_record`); None: it is not kept here."""
 
     cursor: Cursor
     customer_id: str | None
     day: date
-    record: bytes | None
+    record: PackedRecord | None
 
 
 async def read_windows(session: Session, date_from: date, date_to: date) -> Windows:
@@ -87,7 +88,8 @@ async def read_sales(
     session: Session, windows: Windows, recorded_until: datetime, after: Cursor | None, limit: int
 ) -> list[SaleRow]:
     """Read up to ``limit`` sales after ``after`` (None: from the start); if fewer are returned, there are no more."""
-    columns = select(_LOGS.c.id, _LOGS.c.confirmed_at, _LOGS.c.customer_id, _ZONE.label("zone"), _ITERATIONS.c.record)
+    record = [_ITERATIONS.c[name] for name in StoredRecord._fields]
+    columns = select(_LOGS.c.id, _LOGS.c.confirmed_at, _LOGS.c.customer_id, _ZONE.label("zone"), *record)
     starts = windows.starts if after is None else after.confirmed_at
     source = _LOGS.outerjoin(_GROUPS, _GROUPS.c.id == _LOGS.c.pos_group_id).outerjoin(
         _ITERATIONS,
@@ -101,12 +103,13 @@ async def read_sales(
     if after is not None:
         statement = statement.where(or_(_LOGS.c.confirmed_at > after.confirmed_at, _LOGS.c.id > after.log_id))
     rows = await session.execute(statement.order_by(_LOGS.c.confirmed_at, _LOGS.c.id).limit(limit))
+    records = iter(await packed_records(session, [StoredRecord.of(row) for row in rows if row.record is not None]))
     return [
         SaleRow(
             Cursor(row.confirmed_at, row.id),
             row.customer_id,
             row.confirmed_at.astimezone(_zone(row.zone)).date(),
-            row.record,
+            None if row.record is None else next(records),
         )
         for row in rows
     ]

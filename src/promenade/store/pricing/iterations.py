@@ -1,14 +1,15 @@
 """Iterations: each evaluation with everything its price depended on, by (tenant, origin, transaction, counter).
 
 ``record`` is MessagePack of (Basket, Settings, Facts, hash of the article group tree, Outcome), compressed with
-Zstandard as a whole, because the outcome repeats parts of the basket. The level halves the size in 20 us; zlib takes
-70. Definitions and trees are stored once, by their hash; rows of `promotion_definitions` are never changed.
+Zstandard as a whole, because the outcome repeats parts of the basket; and with the tenant's dictionary once it has one
+(see `dictionaries`), because records of a tenant repeat its promotions and articles. Where a till prices much the same
+basket again, the record is stored as the difference from an earlier one of the transaction, its base. Definitions and
+trees are stored once, by their hash; rows of `promotion_definitions` are never changed.
 """
 
 from __future__ import annotations
 
 import sqlite3
-import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,7 +30,17 @@ from promenade.store.driver.types import to_microseconds
 from promenade.store.driver.unit import Database, Session
 from promenade.store.driver.upsert import upsert
 from promenade.store.pricing.changes import Version
-from promenade.zstd import compressor, decompress
+from promenade.store.pricing.dictionaries import newest_dictionary
+from promenade.store.pricing.packing import (
+    Base,
+    PackedRecord,
+    Packing,
+    StoredRecord,
+    bases_of,
+    compressed,
+    packed_records,
+)
+from promenade.zstd import Dictionary
 
 Input = tuple[Basket, Settings, Facts, str]
 Tree = Mapping[str, str | None]
@@ -93,44 +104,41 @@ async def store_iteration(
     ``data_age`` is meta.dataAge, if it differs from the last change of ``version``.
 
     Returns None and stores nothing if the tenant's articles are no longer at ``version``, or if ``must_be_current`` and
-    the promotions are not. One statement, one round trip.
+    the promotions are not. One statement, one round trip; a second one every few minutes, see `newest_dictionary`.
+    INVARIANT: if the row refers to a base, that is stored.
     """
     basket, settings = input_[0], input_[1]
+    key = (tenant_id, origin, basket.transaction_id)
+    bases = bases_of(database)
     record = _ENCODER.encode((*input_, outcome))
-    if database.dialect == "postgresql":  # on SQLite the statement itself compresses it
-        record = _compressed(record)
-    rows = await database.hot(
-        "store iteration",
-        (
-            tenant_id,
-            origin,
-            basket.transaction_id,
-            version.promotions if must_be_current else None,  # a comparison with NULL never fails
-            version.articles,  # article facts are read after the catalogue and must be of the same version
-            basket.pos_group.id,
-            receipt_id,
-            header_reference,
-            settings.now,
-            data_age or version.changed_at,
-            record,
-            created_at,
-        ),
+    packing = Packing(record, await newest_dictionary(database, tenant_id, created_at), bases.get(key, created_at))
+    row = (
+        *key,
+        version.promotions if must_be_current else None,  # a comparison with NULL never fails
+        version.articles,  # article facts are read after the catalogue and must be of the same version
+        basket.pos_group.id,
+        receipt_id,
+        header_reference,
+        settings.now,
+        data_age or version.changed_at,
+        created_at,
     )
-    return int(rows[0][0]) if rows else None
+    rows = await _store(database, row, packing)
+    if not rows and packing.base is not None:  # or is the base no longer stored?
+        packing.base = None
+        rows = await _store(database, row, packing)
+    if not rows:
+        return None
+    counter = int(rows[0][0])
+    if packing.packed.base_counter is None:
+        bases.put(key, Base(counter, record, len(packing.packed.frame), created_at))
+    return counter
 
 
-class _Compressor(threading.local):
-    """One of each thread: to make one costs more than to compress a record, and of two that share one, one waits."""
-
-    def __init__(self) -> None:
-        self.compress = compressor(1)
-
-
-_COMPRESSOR = _Compressor()
-
-
-def _compressed(record: bytes) -> bytes:
-    return _COMPRESSOR.compress(record)
+async def _store(database: Database, row: tuple[Any, ...], packing: Packing) -> Sequence[Sequence[Any]]:
+    if database.dialect == "sqlite":  # the statement itself compresses the record, in its thread
+        return await database.hot("store iteration", (*row, packing))
+    return await database.hot("store iteration", (*row, *packing.run()))
 
 
 _NEXT_COUNTER = """
@@ -141,10 +149,14 @@ _NEXT_COUNTER = """
     ON CONFLICT (tenant_id, origin, transaction_id) DO UPDATE SET last_counter = last_counter + 1
     RETURNING last_counter
 """
+_IS_STORED = """
+    SELECT 1 FROM iterations
+    WHERE tenant_id = ? AND origin = ? AND transaction_id = ? AND transaction_counter = ? AND created_at = ?
+"""
 _INSERT = """
     INSERT INTO iterations (tenant_id, origin, transaction_id, transaction_counter, pos_group_id, receipt_id,
-        header_reference, evaluated_at, data_age, record, created_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        header_reference, evaluated_at, data_age, created_at, record, base_counter)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -156,14 +168,18 @@ _INSERT = """
         SELECT $1::varchar, $2::varchar, $3::varchar, 1 WHERE NOT EXISTS (
             SELECT 1 FROM catalogue_versions
             WHERE tenant_id = $1::varchar AND (promotions <> $4::bigint OR articles <> $5::bigint)
-        )
+        ) AND ($13::integer IS NULL OR EXISTS (
+            SELECT 1 FROM iterations WHERE tenant_id = $1::varchar AND origin = $2::varchar
+                AND transaction_id = $3::varchar AND transaction_counter = $13::integer
+                AND created_at = $14::timestamptz
+        ))
         ON CONFLICT (tenant_id, origin, transaction_id) DO UPDATE SET last_counter = counter.last_counter + 1
         RETURNING last_counter
     )
     INSERT INTO iterations (tenant_id, origin, transaction_id, transaction_counter, pos_group_id, receipt_id,
-        header_reference, evaluated_at, data_age, record, created_at)
+        header_reference, evaluated_at, data_age, created_at, record, base_counter)
     SELECT $1::varchar, $2::varchar, $3::varchar, last_counter, $6::varchar, $7::varchar, $8::varchar,
-        $9::timestamptz, $10::timestamptz, $11::bytea, $12::timestamptz
+        $9::timestamptz, $10::timestamptz, $11::timestamptz, $12::bytea, $13::integer
     FROM counted
     RETURNING transaction_counter
     """,
@@ -171,7 +187,13 @@ _INSERT = """
 def _store_iteration(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
     counted = connection.execute(_NEXT_COUNTER, params[:5]).fetchall()
     if counted:
-        *_, pos_group_id, receipt_id, reference, now, data_age, record, created_at = params
+        *_, pos_group_id, receipt_id, reference, now, data_age, created_at, packing = params
+        base = packing.base
+        if base is not None:
+            known = (*params[:3], base.counter, to_microseconds(base.stored_at))
+            if not connection.execute(_IS_STORED, known).fetchall():
+                packing.base = None
+        packed = packing.run()
         connection.execute(
             _INSERT,
             (
@@ -182,15 +204,21 @@ def _store_iteration(connection: sqlite3.Connection, params: tuple[Any, ...]) ->
                 reference,
                 to_microseconds(now),
                 None if data_age is None else to_microseconds(data_age),
-                _compressed(record),
                 to_microseconds(created_at),
+                packed.frame,
+                packed.base_counter,
             ),
         )
     return counted
 
 
-async def insert_iteration(session: Session, origin: str, priced: StoredIteration, *, created_at: datetime) -> None:
-    """Store an iteration priced and numbered elsewhere; an existing one is not changed."""
+async def insert_iteration(
+    session: Session, origin: str, priced: StoredIteration, *, dictionary: Dictionary | None, created_at: datetime
+) -> None:
+    """Store an iteration priced and numbered elsewhere; an existing one is not changed.
+
+    ``dictionary`` is the tenant's newest, see `newest_dictionary`.
+    """
     values = (priced.basket, priced.settings, priced.facts, priced.tree_hash, priced.outcome)
     row = {
         "origin": origin,
@@ -201,7 +229,8 @@ async def insert_iteration(session: Session, origin: str, priced: StoredIteratio
         "header_reference": priced.header_reference,
         "evaluated_at": priced.evaluated_at,
         "data_age": priced.data_age,
-        "record": _compressed(_ENCODER.encode(values)),
+        "record": compressed(_ENCODER.encode(values), dictionary),
+        "base_counter": None,
         "created_at": created_at,
     }
     await session.rowcount(_inserting(session.dialect), {f"given_{name}": value for name, value in row.items()})
@@ -218,7 +247,7 @@ def _inserting(dialect: str) -> Kept:
 async def find_iteration(
     session: Session, origin: str, transaction_id: str, transaction_counter: int
 ) -> StoredIteration | None:
-    """Return the session tenant's stored iteration, decoded, or None."""
+    """Return the session tenant's stored iteration, decoded; None: there is none, or its base has been purged."""
     iterations = table("iterations")
     rows = await session.execute(
         select(iterations).where(
@@ -230,7 +259,10 @@ async def find_iteration(
     if not rows:
         return None
     row = rows[0]
-    record = decode_record(row.record)
+    (packed,) = await packed_records(session, [StoredRecord.of(row)])
+    if packed is None:
+        return None
+    record = decode_record(packed)
     return StoredIteration(
         transaction_id=transaction_id,
         transaction_counter=transaction_counter,
@@ -248,10 +280,10 @@ async def find_iteration(
     )
 
 
-def decode_record(record: bytes) -> PricedRecord:
+def decode_record(record: PackedRecord) -> PricedRecord:
     """Decode an iteration's column ``record``; needs no session and may run in a thread."""
-    basket, settings, facts, tree, packed = _RECORD.decode(decompress(record))
-    outcome = bytes(packed)
+    basket, settings, facts, tree, priced = _RECORD.decode(record.unpack())
+    outcome = bytes(priced)
     return PricedRecord(basket, settings, facts, tree, _OUTCOME.decode(outcome), outcome)
 
 

@@ -7,7 +7,7 @@ highest one plus one, as a store's database has only one writer.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from odata_server.sql.connection import Kept
 from promenade.store.driver.recurring import parameter
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
+from promenade.store.pricing.packing import PackedRecord, StoredRecord, packed_records
 
 SALE, COUPON = "SALE", "COUPON"
 REASON_MAX = 1000
@@ -30,7 +31,7 @@ _JOBS = table("side_effect_jobs")
 class Upload:
     """A row of the queue with related columns of other tables; for a coupon event only the first six are set.
 
-    ``record`` is as in `iterations`, None when it has been deleted; ``job_status`` None: there is no job;
+    ``record`` is that of the iteration, None when it has been deleted; ``job_status`` None: there is no job;
     ``issued``: the coupons that its job has issued.
     """
 
@@ -41,7 +42,7 @@ class Upload:
     transaction_counter: int
     payload: bytes | None
     happened_at: datetime
-    record: bytes | None
+    record: PackedRecord | None
     receipt_id: str | None
     header_reference: str | None
     evaluated_at: datetime | None
@@ -105,7 +106,10 @@ async def next_uploads(session: Session, origin: str, limit: int) -> list[Upload
             *same,
             few.c.payload,
             few.c.happened_at,
+            _ITERATIONS.c.tenant_id,
+            _ITERATIONS.c.origin,
             _ITERATIONS.c.record,
+            _ITERATIONS.c.base_counter,
             _ITERATIONS.c.receipt_id,
             _ITERATIONS.c.header_reference,
             _ITERATIONS.c.evaluated_at,
@@ -118,7 +122,13 @@ async def next_uploads(session: Session, origin: str, limit: int) -> list[Upload
         .select_from(joined)
         .order_by(few.c.number)
     )
-    return [Upload(**row._mapping) for row in rows]
+    records = iter(await packed_records(session, [StoredRecord.of(row) for row in rows if row.record is not None]))
+    return [_upload(row, None if row.record is None else next(records)) for row in rows]
+
+
+def _upload(row: Any, record: PackedRecord | None) -> Upload:
+    same = {one.name: getattr(row, one.name) for one in fields(Upload) if one.name != "record"}
+    return Upload(**same, record=record)
 
 
 def _is_of(rows: Any, few: Any, origin: str) -> Any:

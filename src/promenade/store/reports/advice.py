@@ -15,6 +15,7 @@ from promenade.store.driver.recurring import read_among
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.driver.upsert import upsert
+from promenade.store.pricing.packing import PackedRecord, StoredRecord, packed_records
 from promenade.store.reports.sums import add_rows, delete_rows
 
 _ITERATIONS = table("iterations")
@@ -42,25 +43,52 @@ class OpenAdvice(NamedTuple):
     shown_at: datetime
 
 
-async def evaluations_of(session: Session, transactions: Sequence[tuple[str, str]]) -> list[Any]:
-    """Return all stored evaluations of these transactions (origin, transaction ID), the earliest first.
+class Evaluation(NamedTuple):
+    """A stored evaluation. ``time_zone`` is that of its POS group; None: the group no longer exists."""
 
-    Rows have origin, transaction_id, transaction_counter, evaluated_at, time_zone (of the POS group) and record.
-    """
+    tenant_id: str
+    origin: str
+    transaction_id: str
+    transaction_counter: int
+    evaluated_at: datetime
+    time_zone: str | None
+    record: PackedRecord
+
+
+async def evaluations_of(session: Session, transactions: Sequence[tuple[str, str]]) -> list[Evaluation]:
+    """Return all stored evaluations of these transactions (origin, transaction ID), the earliest first."""
     wanted = (_ITERATIONS.c.origin, _ITERATIONS.c.transaction_id)
     found: list[Any] = await read_among(session, wanted, transactions, _evaluations)
     found.sort(key=lambda row: abs(row.transaction_counter))
-    return found
+    return await _with_records(session, found)
 
 
 def _evaluations(condition: Any) -> Select[Any]:
-    return _zoned(*_KEY[1:]).where(condition)
+    return _zoned(*_KEY).where(condition)
+
+
+async def _with_records(session: Session, rows: Sequence[Any]) -> list[Evaluation]:
+    records = await packed_records(session, [StoredRecord.of(row) for row in rows])
+    return [
+        Evaluation(
+            row.tenant_id,
+            row.origin,
+            row.transaction_id,
+            row.transaction_counter,
+            row.evaluated_at,
+            row.time_zone,
+            record,
+        )
+        for row, record in zip(rows, records, strict=True)
+        if record is not None
+    ]
 
 
 def _zoned(*columns: ColumnElement[Any]) -> Select[Any]:
     """Select columns of evaluations, their time and record, and the time zone of the POS group."""
     its = and_(_GROUPS.c.tenant_id == _ITERATIONS.c.tenant_id, _GROUPS.c.id == _ITERATIONS.c.pos_group_id)
-    shown = (*columns, _ITERATIONS.c.evaluated_at, _ITERATIONS.c.record, _GROUPS.c.time_zone)
+    its_own = (_ITERATIONS.c.evaluated_at, _ITERATIONS.c.record, _ITERATIONS.c.base_counter)
+    shown = (*columns, *its_own, _GROUPS.c.time_zone)
     return select(*shown).select_from(_ITERATIONS.outerjoin(_GROUPS, its))
 
 
@@ -97,9 +125,9 @@ ShownKey = tuple[str, str, str, date, str]
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """A portion of the scan: rows with tenant_id, evaluated_at, time_zone and record, and the position reached."""
+    """A portion of the scan, and the position reached."""
 
-    rows: Sequence[Any]
+    rows: Sequence[Evaluation]
     place: Place
 
 
@@ -123,7 +151,7 @@ async def walk(session: Session, place: Place, *, until: datetime, limit: int) -
         return Walked((), place)
     last = rows[-1]
     key = (last.tenant_id, last.origin, last.transaction_id, last.transaction_counter)
-    return Walked(rows, Place(last.created_at, key))
+    return Walked(await _with_records(session, rows), Place(last.created_at, key))
 
 
 async def _by_row(session: Session, place: Place, columns: Select[Any], limit: int) -> Walked:
@@ -136,7 +164,8 @@ async def _by_row(session: Session, place: Place, columns: Select[Any], limit: i
     rows = await session.execute(walked.order_by(_ROWID).limit(limit))
     if not rows:
         return Walked((), place)
-    return Walked(rows, Place(max(row.created_at for row in rows), (rows[-1].place,)))
+    place = Place(max(row.created_at for row in rows), (rows[-1].place,))
+    return Walked(await _with_records(session, rows), place)
 
 
 async def add_shown(session: Session, shown: Mapping[ShownKey, tuple[str, int]], was: Place, now: Place) -> bool:

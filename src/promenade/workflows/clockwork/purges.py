@@ -14,6 +14,7 @@ from typing import TypeVar
 from promenade.store.clockwork.purging import (
     START,
     Place,
+    oldest_iteration,
     purge_events,
     purge_iterations,
     purge_jobs,
@@ -23,6 +24,7 @@ from promenade.store.clockwork.purging import (
     remove_condemned,
 )
 from promenade.store.driver.unit import Session
+from promenade.store.pricing.dictionaries import remove_dictionaries
 from promenade.workflows.clockwork.jobs import JobResult, clock_job
 from promenade.workflows.clockwork.paced import Pace, tenant_by_tenant
 from promenade.workflows.context import Context
@@ -32,6 +34,7 @@ T = TypeVar("T")
 EVERY = timedelta(hours=1)
 UNIT_ROWS = 40  # rows read, and possibly deleted, per unit of work: 2 to 5 ms of CPU time on SQLite
 CONDEMNED_FOR = timedelta(minutes=5)  # longer than a confirm can take after it has found its iteration
+REPLACED_FOR = timedelta(days=2)  # longer than a process stores with a dictionary that has been replaced
 NOTIFICATIONS_DAYS = 90  # for finished deliveries; longer if their events are kept longer
 
 
@@ -69,6 +72,18 @@ async def iterations(context: Context, cursor: str | None) -> JobResult:
     pace = Pace()
     finished = [await pace.while_more(part) for part in (condemned, sales, walk)]
     return JobResult(pace.done, more=not all(finished), cursor=place.encode())
+
+
+@clock_job("purge.dictionaries", every=EVERY)
+async def old_dictionaries(context: Context, cursor: str | None) -> JobResult:
+    """Delete dictionaries that were replaced before the oldest evaluation was stored: none is made with them."""
+    at = context.clock()
+
+    async def work(session: Session) -> int:
+        oldest = await oldest_iteration(session)
+        return await remove_dictionaries(session, replaced_before=min(oldest or at, at) - REPLACED_FOR)
+
+    return JobResult(await _written(context, work))
 
 
 @clock_job("purge.events", every=EVERY)

@@ -28,7 +28,6 @@ from promenade.workflows.replica.uploads import IssuedCode, SoldCommand, SoldIte
 from promenade.workflows.settlement.effects import decode_effects, encode_effects
 from promenade.workflows.settlement.rules import ConfirmCommand
 from promenade.workflows.uplink import CloudUnreachable
-from promenade.zstd import decompress
 
 ROWS_MAX = 250
 BYTES_MAX = 3 * 1024 * 1024  # of sales per portion, and of definitions
@@ -195,7 +194,7 @@ def _sale(row: Upload) -> tuple[bytes, frozenset[str]] | None:
     if row.record is None or row.payload is None:
         return None
     # Sent as stored: converting it to the engine's types is not necessary.
-    basket, settings, facts, tree, outcome = msgspec.msgpack.decode(decompress(row.record))
+    basket, settings, facts, tree, outcome = msgspec.msgpack.decode(row.record.unpack())
     request = {"basket": basket, "settings": settings, "facts": facts, "treeHash": tree}
     told = {"receiptId": row.receipt_id, "headerReference": row.header_reference, "dataAge": row.data_age}
     sale = {

@@ -14,12 +14,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from promenade.store.driver.unit import Session
+from promenade.store.pricing.packing import PackedRecord
 from promenade.store.reports.advice import (
+    Evaluation,
     OpenAdvice,
     OpenKey,
     ShownKey,
@@ -34,7 +36,6 @@ from promenade.store.reports.sums import Tally, kept_for
 from promenade.workflows.context import Context
 from promenade.workflows.reports.folds import fold
 from promenade.workflows.reports.sales import LoggedSale, zone_of
-from promenade.zstd import decompress
 
 GAP, NEAR_MISS, NUDGE, SAVING, FREE_ITEM = "GAP", "NEAR_MISS", "NUDGE", "SAVING", "FREE_ITEM"
 MISSING = frozenset((GAP, NEAR_MISS, NUDGE))
@@ -100,8 +101,8 @@ class _Outcome(msgspec.Struct, frozen=True):
 _RECORD = msgspec.msgpack.Decoder(tuple[msgspec.Raw, msgspec.Raw, msgspec.Raw, str, _Outcome])
 
 
-def _outcome(record: bytes) -> _Outcome:
-    return _RECORD.decode(decompress(record))[4]
+def _outcome(record: PackedRecord) -> _Outcome:
+    return _RECORD.decode(record.unpack())[4]
 
 
 def _day(at: datetime, time_zone: str | None) -> date:
@@ -140,7 +141,7 @@ async def count_shown(context: Context) -> tuple[int, bool]:
 async def count_conversions(session: Session, sales: Sequence[LoggedSale], at: datetime) -> int:
     """Count the conversions of advice in these sales, and keep the advice their customers did not follow yet."""
     evaluations = await evaluations_of(session, sorted({(sale.origin, sale.transaction_id) for sale in sales}))
-    by_transaction: dict[tuple[str, str], list[Any]] = {}
+    by_transaction: dict[tuple[str, str], list[Evaluation]] = {}
     for row in evaluations:
         by_transaction.setdefault((row.origin, row.transaction_id), []).append(row)
     customers = {sale.customer_id for sale in sales if sale.customer_id is not None}
@@ -187,7 +188,7 @@ class _Counting:
         for customer_id, *of in self.known:
             self._of_customer.setdefault(customer_id, set()).add((of[0], of[1]))
 
-    def add(self, sale: LoggedSale, evaluations: Sequence[Any]) -> None:
+    def add(self, sale: LoggedSale, evaluations: Sequence[Evaluation]) -> None:
         first, last = _advice_of(sale, evaluations)
         given = {one.promotion_id: one.total_discount for one in sale.promotions if one.pilot_arm != "CONTROL"}
         reached = {
@@ -233,7 +234,7 @@ class _Counting:
         return [key for key, one in self._open.items() if one is None and key in self.known]
 
 
-def _advice_of(sale: LoggedSale, evaluations: Sequence[Any]) -> tuple[dict[Advised, _Shown], set[Advised]]:
+def _advice_of(sale: LoggedSale, evaluations: Sequence[Evaluation]) -> tuple[dict[Advised, _Shown], set[Advised]]:
     """Return the advice shown up to the confirmed evaluation, each when first shown, and that of the confirmed one."""
     first: dict[Advised, _Shown] = {}
     last: set[Advised] = set()

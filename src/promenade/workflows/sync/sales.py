@@ -27,6 +27,7 @@ from promenade.store.coupons import claims
 from promenade.store.coupons.claims import Claim
 from promenade.store.coupons.reservations import activate_code
 from promenade.store.driver.unit import Session
+from promenade.store.pricing.dictionaries import newest_dictionary
 from promenade.store.pricing.iterations import StoredIteration, encode_outcome, insert_iteration, known_definitions
 from promenade.store.sales import confirmations
 from promenade.store.sales.calculation_logs import promotion_names
@@ -259,11 +260,13 @@ async def _take_sale(
     controls = {name: known.controls[name] for name in upload.result.control_arms if name in known.controls}
     plan = plan_sale(iteration, command, sale, controls)
 
+    dictionary = await newest_dictionary(context.database, tenant_id, now)
+
     async def work(session: Session) -> bool:
         shares = StoreSale(as_store, sale, upload.issued, known.shares)
         await commit_sale(as_store, session, plan, shares)
         if shares.is_new:
-            await insert_iteration(session, sale.origin, iteration, created_at=now)
+            await insert_iteration(session, sale.origin, iteration, dictionary=dictionary, created_at=now)
         return shares.is_new
 
     try:

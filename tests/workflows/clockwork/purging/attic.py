@@ -11,6 +11,7 @@ from sqlalchemy import Row, select
 
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
+from promenade.store.pricing.iterations import find_iteration
 from promenade.workflows.clockwork.jobs import JobResult
 from promenade.workflows.clockwork.purges import CONDEMNED_FOR, iterations, jobs, notifications, old_events, secrets
 from promenade.workflows.context import Context, Retention
@@ -84,6 +85,14 @@ class Attic:
     async def kept(self) -> set[tuple[str, int]]:
         """Return the remaining iterations, by transaction and counter."""
         return {(row.transaction_id, row.transaction_counter) for row in await self.every("iterations")}
+
+    async def can_be_read(self, transaction: str, counter: int) -> bool:
+        """Return whether the shop's iteration can be decoded."""
+        shop = self.shop
+        found = await shop.context.database.read(
+            lambda session: find_iteration(session, shop.context.origin, transaction, counter), tenant=shop.tenant
+        )
+        return found is not None
 
     async def counters(self) -> dict[str, int]:
         return {row.transaction_id: row.last_counter for row in await self.every("iteration_counters")}

@@ -63,6 +63,7 @@ def _tenant() -> sa.Column[str]:
 def _definitions() -> Iterator[Definition]:
     yield from _catalogue()
     yield from _transactions()
+    yield from _confirmed()
     yield from _work()
     yield from _outbox()
     yield from _forecasts()
@@ -109,6 +110,17 @@ def _catalogue() -> Iterator[Definition]:
             key("promotion_definitions", "hash"),
         ),
     )
+    yield (
+        "record_dictionaries",
+        "What the records of a tenant's iterations have in common: each is stored without what its dictionary has.",
+        True,
+        (
+            count("id", "In the dictionary itself and in each record made with it.", default=None, big=True),
+            content("content", "The dictionary, as Zstandard makes it from records."),
+            moment("created_at", "When it was made; iterations are stored with the newest."),
+            key("record_dictionaries", "id"),
+        ),
+    )
 
 
 def _transactions() -> Iterator[Definition]:
@@ -134,7 +146,15 @@ def _transactions() -> Iterator[Definition]:
             text("header_reference", 100, "header.headerReference, echoed.", nullable=True),
             moment("evaluated_at", "The time that validity was judged at."),
             moment("data_age", "meta.dataAge: the last sync or write behind the price.", nullable=True),
-            content("record", "Basket, settings, facts and the engine's outcome, as MessagePack, compressed."),
+            content(
+                "record", "Basket, settings, facts and the engine's outcome, as MessagePack, compressed by Zstandard."
+            ),
+            sa.Column(
+                "base_counter",
+                sa.Integer(),
+                nullable=True,
+                doc="The iteration of this transaction whose record this one is stored as the difference from.",
+            ),
             moment("created_at", "When it was stored, or condemned."),
             key("iterations", "origin", "transaction_id", "transaction_counter"),
             # Of what is about to be purged (see `store.clockwork.purging`): no evaluation adds to it.
@@ -143,6 +163,9 @@ def _transactions() -> Iterator[Definition]:
             sa.Index("ix_iterations__created_at", "created_at", sqlite_where=sa.text("0")),
         ),
     )
+
+
+def _confirmed() -> Iterator[Definition]:
     yield (
         "confirmations",
         "The first confirm of each transaction, which wins, and the answer that repeats of it are given.",
@@ -153,7 +176,9 @@ def _transactions() -> Iterator[Definition]:
             content("response", "The body answered."),
             identity("log_id", "Its calculation log.", nullable=True),
             content(
-                "sale", "What it carried: lines, unit split of each discount, points; as MessagePack.", nullable=True
+                "sale",
+                "What it carried: lines, unit split of each discount, points; MessagePack, compressed.",
+                nullable=True,
             ),
             content("returned", "Quantities returned of its lines so far, as MessagePack.", nullable=True),
             moment("confirmed_at", "When it was confirmed."),

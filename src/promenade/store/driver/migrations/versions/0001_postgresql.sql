@@ -898,6 +898,7 @@ CREATE TABLE iterations (
 	evaluated_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	data_age TIMESTAMP WITH TIME ZONE,
 	record BYTEA NOT NULL,
+	base_counter INTEGER,
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	CONSTRAINT pk_iterations__key PRIMARY KEY (tenant_id, origin, transaction_id, transaction_counter)
 );
@@ -1557,6 +1558,22 @@ ALTER TABLE raw_payloads ENABLE ROW LEVEL SECURITY;
 ALTER TABLE raw_payloads FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant ON raw_payloads
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE record_dictionaries (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id BIGINT NOT NULL,
+	content BYTEA NOT NULL,
+	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	CONSTRAINT pk_record_dictionaries__key PRIMARY KEY (tenant_id, id)
+);
+
+ALTER TABLE record_dictionaries ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE record_dictionaries FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON record_dictionaries
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 

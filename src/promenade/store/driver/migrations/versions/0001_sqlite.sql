@@ -627,6 +627,7 @@ CREATE TABLE iterations (
 	evaluated_at BIGINT NOT NULL,
 	data_age BIGINT,
 	record BLOB NOT NULL,
+	base_counter INTEGER,
 	created_at BIGINT NOT NULL,
 	CONSTRAINT pk_iterations__key PRIMARY KEY (tenant_id, origin, transaction_id, transaction_counter)
 );
@@ -1072,6 +1073,14 @@ CREATE INDEX ix_raw_payloads__job_id ON raw_payloads (tenant_id, job_id);
 CREATE INDEX ix_raw_payloads__message_id ON raw_payloads (tenant_id, message_id);
 
 CREATE INDEX ix_raw_payloads__received_at ON raw_payloads (tenant_id, received_at);
+
+CREATE TABLE record_dictionaries (
+	tenant_id VARCHAR(36) NOT NULL,
+	id BIGINT NOT NULL,
+	content BLOB NOT NULL,
+	created_at BIGINT NOT NULL,
+	CONSTRAINT pk_record_dictionaries__key PRIMARY KEY (tenant_id, id)
+);
 
 CREATE TABLE redemption_logs (
 	tenant_id VARCHAR(36) NOT NULL,
