@@ -17,6 +17,7 @@ from benchmarks import (
     over_http,
     public_api,
     reporting,
+    stored_sales,
 )
 from benchmarks.scale import Scale
 
@@ -31,6 +32,7 @@ PARTS = {
     "beside-imports": beside_imports.run,
     "reporting": reporting.run,
     "back-office": back_office.run,
+    "stored-sales": stored_sales.run,
 }
 
 
