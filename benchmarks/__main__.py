@@ -14,6 +14,7 @@ from benchmarks import (
     deliveries,
     imports,
     in_process,
+    layers,
     over_http,
     public_api,
     reporting,
@@ -24,6 +25,7 @@ from benchmarks.scale import Scale
 PARTS = {
     "in-process": in_process.run,
     "http": over_http.run,
+    "layers": layers.run,
     "public-api": public_api.run,
     "drafts": admin_drafts.run,
     "coupons": coupons.run,
