@@ -16,7 +16,7 @@ from sqlalchemy.engine import make_url
 from promenade.events import events
 from promenade.store.driver.schema import table
 from promenade.store.driver.session import Database, Session
-from promenade.store.sales.jobs import Claimed, claim, complete, enqueue, fail, find
+from promenade.store.sales.jobs import Claimed, claim, complete, fail, find, job_row
 from promenade.store.webhooks.outbox import emit
 from tests.kit.databases import past_the_wall
 
@@ -25,8 +25,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def enqueued(number: int) -> Callable[[Session], Awaitable[None]]:
-    return lambda session: enqueue(
-        session,
+    job = job_row(
         job_id=f"j{number}",
         origin="cloud",
         transaction_id=f"t{number}",
@@ -34,6 +33,7 @@ def enqueued(number: int) -> Callable[[Session], Awaitable[None]]:
         payload=b"\x01",
         at=NOW,
     )
+    return lambda session: session.insert_together([job])
 
 
 async def claimed(database: Database, owner: str, at: datetime = NOW, limit: int = 10) -> list[Claimed]:

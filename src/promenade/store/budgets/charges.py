@@ -22,6 +22,7 @@ from promenade.store.driver.unit import Session
 _BUDGETS = table("Budgets")
 _CONSUMPTIONS = table("BudgetConsumptions")
 _NOTIFICATIONS = table("BudgetNotifications")
+_INSERT = insert(_CONSUMPTIONS)
 
 DECIMALS = 3  # decimal places of a budget's amounts
 
@@ -199,7 +200,7 @@ async def insert_consumptions(
 ) -> None:
     """Insert the consumptions of one confirm."""
     await session.execute_many(
-        insert(_CONSUMPTIONS),
+        _INSERT,
         [
             {
                 "id": one.id,

@@ -30,7 +30,7 @@ ROWS_MAX = {  # in one statement
 
 
 # PostgreSQL's types that a value in JSON becomes without loss or detour.
-_IN_JSON = {"VARCHAR", "TEXT", "NUMERIC", "INTEGER", "BIGINT", "BOOLEAN", "TIMESTAMP WITH TIME ZONE"}
+_IN_JSON = {"VARCHAR", "TEXT", "NUMERIC", "INTEGER", "BIGINT", "BOOLEAN", "TIMESTAMP WITH TIME ZONE", "BYTEA"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,24 @@ class _Form:
     columns: tuple[tuple[str, Process | None], ...]  # the key of each value, and its conversion to the database's type
     constants: Values  # defaults of columns that the rows do not contain
     run: Callable[[Sequence[Values]], Run]  # what inserts these rows
+    recordset: _Recordset | None  # on PostgreSQL
 
-    def values(self, row: Mapping[str, Any]) -> Values:
-        return (
-            *[row[key] if process is None else process(row[key]) for key, process in self.columns],
-            *self.constants,
-        )
+    def values(self, rows: Rows) -> list[Values]:
+        """Return the rows as the driver takes them, converted column by column."""
+        columns = [_converted([row[key] for row in rows], process) for key, process in self.columns]
+        columns += [[value] * len(rows) for value in self.constants]
+        return list(zip(*columns, strict=True))
+
+
+def _converted(values: list[Any], process: Process | None) -> list[Any]:
+    """Convert a column; one that holds the same object in every row, such as the time of a sale, only once."""
+    if process is None:
+        return values
+    first = values[0]
+    for value in values:
+        if value is not first:
+            return [process(value) for value in values]
+    return [process(first)] * len(values)
 
 
 class PlainInserts:
@@ -53,9 +65,41 @@ class PlainInserts:
         self._dialect = dialect
         self._rows_max = ROWS_MAX[dialect.name]
         self._forms: dict[tuple[Table, tuple[str, ...]], _Form | None] = {}
+        self._together: dict[tuple[_Recordset, ...], str] = {}
 
     def of(self, statement: Statement, rows: Rows) -> list[Run] | None:
         """Return what inserts the rows; None: not a plain insert, SQLAlchemy has to run it."""
+        found = self._converted(statement, rows)
+        if found is None:
+            return None
+        form, values = found
+        return [form.run(part) for part in self._parts(values)]
+
+    def together(self, parts: Sequence[tuple[Statement, Rows]]) -> Run | None:
+        """Return the one statement that inserts the rows of several tables; None: there is none.
+
+        No part may be empty.
+        """
+        sets: list[_Recordset] = []
+        given: list[str] = []
+        for statement, rows in parts:
+            found = self._converted(statement, rows)
+            if found is None or len(rows) > self._rows_max:
+                return None
+            form, values = found
+            if form.recordset is None or not form.recordset.fits:
+                return None
+            sets.append(form.recordset)
+            given.append(form.recordset.value(values))
+        key = tuple(sets)
+        text = self._together.get(key)
+        if text is None:
+            *first, last = [one.text(place) for place, one in enumerate(sets, 1)]
+            listed = ", ".join(f"part{place} AS ({one})" for place, one in enumerate(first, 1))
+            text = self._together[key] = f"WITH {listed} {last}" if first else last
+        return text, [tuple(given)]
+
+    def _converted(self, statement: Statement, rows: Rows) -> tuple[_Form, list[Values]] | None:
         if type(statement) is not Insert or not is_plain(statement):
             return None
         keys = tuple(rows[0])
@@ -67,10 +111,9 @@ class PlainInserts:
         if form is None or any(len(row) != len(keys) for row in rows):
             return None
         try:
-            values = [form.values(row) for row in rows]
+            return form, form.values(rows)
         except KeyError:  # rows with different keys: SQLAlchemy reports the error
             return None
-        return [form.run(part) for part in self._parts(values)]
 
     def _parts(self, values: Sequence[Values]) -> Iterator[Sequence[Values]]:
         return (values[start : start + self._rows_max] for start in range(0, len(values), self._rows_max))
@@ -87,17 +130,17 @@ class PlainInserts:
         names = [self._dialect.identifier_preparer.format_column(column) for column in columns]
         into = f"INSERT INTO {self._dialect.identifier_preparer.format_table(table)} ({', '.join(names)})"
         processes = [bind_process(column.type, self._dialect) for column in columns]
+        recordset = None
         if self._dialect.name == "postgresql":
-            run = _for_postgresql(into, names, [column.type.compile(dialect=self._dialect) for column in columns])
-        else:
-            run = _for_sqlite(into, len(columns))
+            recordset = _Recordset(into, names, [column.type.compile(dialect=self._dialect) for column in columns])
         return _Form(
             columns=tuple(zip(keys, processes, strict=False)),
             constants=tuple(
                 default.arg if process is None else process(default.arg)
                 for default, process in zip(defaults, processes[len(given) :], strict=True)
             ),
-            run=run,
+            run=_for_sqlite(into, len(columns)) if recordset is None else recordset.run,
+            recordset=recordset,
         )
 
 
@@ -112,19 +155,37 @@ def _for_sqlite(into: str, columns: int) -> Callable[[Sequence[Values]], Run]:
     return lambda rows: (text(len(rows)), [tuple(chain.from_iterable(rows))])
 
 
-def _for_postgresql(into: str, names: Sequence[str], types: Sequence[str]) -> Callable[[Sequence[Values]], Run]:
-    """Several rows are one parameter, in JSON: one text serves any number, and the driver takes longer for arrays."""
-    one = f"{into} VALUES ({', '.join(f'${number}' for number in range(1, len(names) + 1))})"
-    # Without lengths, which the columns check: a cast may cut off text.
-    bare = [re.sub(r"\(.*\)| COLLATE .*", "", kind) for kind in types]
-    keys = [f"v{number}" for number in range(len(names))]
-    listed = ", ".join(f"{key} {kind}" for key, kind in zip(keys, bare, strict=True))
-    many = f"{into} SELECT * FROM json_to_recordset($1::text::json) AS given ({listed})"  # noqa: S608 - our own names
-    fits = _IN_JSON.issuperset(bare)
+class _Recordset:
+    """Inserts rows on PostgreSQL: several are one parameter, in JSON, so that one text serves any number of rows.
 
-    def run(rows: Sequence[Values]) -> Run:
-        if len(rows) == 1 or not fits:
-            return one, rows
-        return many, [(msgspec.json.encode([dict(zip(keys, row, strict=True)) for row in rows]).decode(),)]
+    The driver takes longer for arrays.
+    """
 
-    return run
+    def __init__(self, into: str, names: Sequence[str], types: Sequence[str]) -> None:
+        # Without lengths, which the columns check: a cast may cut off text.
+        bare = [re.sub(r"\(.*\)| COLLATE .*", "", kind) for kind in types]
+        self.fits = _IN_JSON.issuperset(bare)
+        self._keys = [f"v{number}" for number in range(len(names))]
+        self._one = f"{into} VALUES ({', '.join(f'${number}' for number in range(1, len(names) + 1))})"
+        read, listed = [], []
+        for key, kind in zip(self._keys, bare, strict=True):
+            is_bytes = kind == "BYTEA"  # in base64, as the encoder writes them
+            read.append(f"decode({key}, 'base64')" if is_bytes else key)
+            listed.append(f"{key} {'TEXT' if is_bytes else kind}")
+        self._head = f"{into} SELECT {', '.join(read)} FROM json_to_recordset("  # noqa: S608 - our own names
+        self._tail = f"::text::json) AS given ({', '.join(listed)})"
+        self._many = self.text(1)
+
+    def text(self, parameter: int) -> str:
+        """Return the insert of the rows in this parameter."""
+        return f"{self._head}${parameter}{self._tail}"
+
+    def value(self, rows: Sequence[Values]) -> str:
+        """Return the rows as a parameter."""
+        return msgspec.json.encode([dict(zip(self._keys, row, strict=True)) for row in rows]).decode()
+
+    def run(self, rows: Sequence[Values]) -> Run:
+        """Return what inserts these rows."""
+        if len(rows) == 1 or not self.fits:
+            return self._one, rows
+        return self._many, [(self.value(rows),)]

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Any, TypeVar, cast
 
 import asyncpg
-from sqlalchemy import Executable, Row, event
+from sqlalchemy import Executable, Insert, Row, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, DisconnectionError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -28,7 +28,7 @@ from promenade.store.driver.kept import Form, form_of
 from promenade.store.driver.plain_insert import PlainInserts
 from promenade.store.driver.row_security import EVERY_TENANT, NO_TENANT, of_tenant, setting_of, statement_for
 from promenade.store.driver.sqlalchemy_private import is_read_only, set_transaction, statement_cache
-from promenade.store.driver.tenancy import Params, Scope, acting, guard_dialect
+from promenade.store.driver.tenancy import Params, Scope, acting, admit, guard_dialect
 from promenade.store.driver.unit import Database, Session, Statement, Work, too_expensive
 
 T = TypeVar("T")
@@ -139,6 +139,14 @@ class _PostgresqlSession(Session):
         if plain is not None:
             return sum([await self._written(text, values) for text, values in plain])
         return int((await self._run(statement, params)).rowcount)
+
+    async def insert_together(self, parts: Sequence[tuple[Insert, Sequence[Params]]]) -> None:
+        admitted = [admit(statement, rows, self.scope) for statement, rows in parts if rows]
+        run = self._inserts.together(admitted) if admitted else None
+        if run is None:
+            await super().insert_together(parts)
+        else:
+            await self._written(*run)
 
     async def run_kept(self, kept: Kept, values: Params) -> Sequence[Sequence[Any]]:
         return self._form(kept).converted(await self._fetched(kept, values))

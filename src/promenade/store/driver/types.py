@@ -87,6 +87,18 @@ class Timestamp(TypeDecorator[datetime]):
         microseconds = to_microseconds(value)  # refuses naive ones on both dialects
         return value if dialect.name == "postgresql" else microseconds
 
+    def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any]:
+        """Skip the base class's wrappers: a sale stores dozens of values."""
+        is_native = dialect.name == "postgresql"
+
+        def process(value: datetime | None) -> object:
+            if value is None:
+                return None
+            microseconds = to_microseconds(value)
+            return value if is_native else microseconds
+
+        return process
+
     def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:
         return _moment(value)
 
@@ -121,6 +133,20 @@ class ExactDecimal(TypeDecorator[Decimal]):
             return None
         scaled = self.scaled(value)
         return Decimal(value) if dialect.name == "postgresql" else scaled
+
+    def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any]:
+        """Skip the base class's wrappers: a sale stores more than a hundred amounts."""
+        scaled = self.scaled
+        if dialect.name != "postgresql":
+            return lambda value: None if value is None else scaled(value)
+
+        def process(value: Decimal | None) -> Decimal | None:
+            if value is None:
+                return None
+            scaled(value)  # refuses what does not fit
+            return Decimal(value)
+
+        return process
 
     def process_literal_param(self, value: Decimal | None, dialect: Dialect) -> str:
         return str(self.process_bind_param(value, dialect))

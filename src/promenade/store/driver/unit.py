@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import Executable, Row
+from sqlalchemy import Executable, Insert, Row
 
 from odata_server.sql.connection import Kept
 from promenade.errors import Invalid
@@ -56,6 +56,11 @@ class Session(ABC):
             await self._count(statement, params)
         else:
             await self._count(*admit(statement, params, self.scope))
+
+    async def insert_together(self, parts: Sequence[tuple[Insert, Sequence[Params]]]) -> None:
+        """Insert rows into several tables, in one round trip where the database can; each part as `execute_many`."""
+        for statement, rows in parts:
+            await self.execute_many(statement, rows)
 
     @abstractmethod
     def limit(self, seconds: float) -> None:

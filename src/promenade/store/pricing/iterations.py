@@ -244,18 +244,24 @@ def _inserting(dialect: str) -> Kept:
     return Kept(upsert(dialect, rows).values(**given).on_conflict_do_nothing())
 
 
+@cache  # built once: building the statement takes longer than running it
+def _finding() -> Kept:
+    rows = table("iterations")
+    return Kept(
+        select(rows).where(
+            rows.c.origin == parameter("given_origin", rows.c.origin.type),
+            rows.c.transaction_id == parameter("given_transaction", rows.c.transaction_id.type),
+            rows.c.transaction_counter == parameter("given_counter", rows.c.transaction_counter.type),
+        )
+    )
+
+
 async def find_iteration(
     session: Session, origin: str, transaction_id: str, transaction_counter: int
 ) -> StoredIteration | None:
     """Return the session tenant's stored iteration, decoded; None: there is none, or its base has been purged."""
-    iterations = table("iterations")
-    rows = await session.execute(
-        select(iterations).where(
-            iterations.c.origin == origin,
-            iterations.c.transaction_id == transaction_id,
-            iterations.c.transaction_counter == transaction_counter,
-        )
-    )
+    given = {"given_origin": origin, "given_transaction": transaction_id, "given_counter": transaction_counter}
+    rows = await session.execute(_finding(), given)
     if not rows:
         return None
     row = rows[0]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import Insert, insert, select
 
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
@@ -16,20 +16,22 @@ _LOGS = table("CalculationLogs")
 _ITEMS = table("CalculationLogItems")
 _LOG_PROMOTIONS = table("CalculationLogPromotions")
 _PROMOTIONS = table("Promotions")
+_INSERT_LOG, _INSERT_ITEMS, _INSERT_PROMOTIONS = insert(_LOGS), insert(_ITEMS), insert(_LOG_PROMOTIONS)
 
 Columns = Mapping[str, Any]
 
 
-async def insert_log(
-    session: Session, log: Columns, items: Sequence[Columns], promotions: Sequence[Columns], *, at: datetime
-) -> None:
-    """Insert a log with its lines and promotions, given by their columns; ``at`` is the creation time of the rows."""
+def log_rows(
+    log: Columns, items: Sequence[Columns], promotions: Sequence[Columns], *, at: datetime
+) -> list[tuple[Insert, Sequence[Columns]]]:
+    """Return the inserts of a log with its lines and promotions, given by their columns; ``at`` is the time of all."""
     made = {"created_at": at, "modified_at": at}
-    await session.rowcount(insert(_LOGS), {**log, **made})
-    await session.execute_many(insert(_ITEMS), [{**item, **made, "log_id": log["id"]} for item in items])
-    await session.execute_many(
-        insert(_LOG_PROMOTIONS), [{**promotion, **made, "log_id": log["id"]} for promotion in promotions]
-    )
+    ours = {**made, "log_id": log["id"]}
+    return [
+        (_INSERT_LOG, [{**log, **made}]),
+        (_INSERT_ITEMS, [{**item, **ours} for item in items]),
+        (_INSERT_PROMOTIONS, [{**promotion, **ours} for promotion in promotions]),
+    ]
 
 
 async def insert_refusal(session: Session, log: Columns, *, at: datetime) -> None:

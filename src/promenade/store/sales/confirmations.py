@@ -20,6 +20,13 @@ _DEPLOYMENTS = table("LocalDeployments")
 _CLOUD = "cloud"
 ORIGINS_MAX = 500  # per statement
 
+_FIND = Kept(
+    select(_CONFIRMATIONS.c.transaction_counter, _CONFIRMATIONS.c.fingerprint, _CONFIRMATIONS.c.response).where(
+        _CONFIRMATIONS.c.origin == parameter("given_origin", _CONFIRMATIONS.c.origin.type),
+        _CONFIRMATIONS.c.transaction_id == parameter("given_transaction_id", _CONFIRMATIONS.c.transaction_id.type),
+    )
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
@@ -41,12 +48,8 @@ class Sale:
 
 async def find(session: Session, origin: str, transaction_id: str) -> Confirmation | None:
     """Return the confirmation of a transaction, whichever iteration it confirmed."""
-    rows = await session.execute(
-        select(_CONFIRMATIONS.c.transaction_counter, _CONFIRMATIONS.c.fingerprint, _CONFIRMATIONS.c.response).where(
-            _CONFIRMATIONS.c.origin == origin, _CONFIRMATIONS.c.transaction_id == transaction_id
-        )
-    )
-    return Confirmation(*tuple(rows[0])) if rows else None
+    rows = await session.run_kept(_FIND, {"given_origin": origin, "given_transaction_id": transaction_id})
+    return Confirmation(*rows[0]) if rows else None
 
 
 async def find_all(session: Session, origin: str, transaction_ids: Collection[str]) -> dict[str, Confirmation]:

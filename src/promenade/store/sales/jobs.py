@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, and_, case, insert, or_, select, update
+from sqlalchemy import ColumnElement, Insert, Row, Select, and_, case, insert, or_, select, update
 
 from promenade.store.driver.leases import SALES
 from promenade.store.driver.recurring import one_of
@@ -18,6 +18,7 @@ from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 
 _JOBS = table("side_effect_jobs")
+_INSERT = insert(_JOBS)
 
 REASON_MAX = 1000
 _CLAIMED = ("tenant_id", "id", "origin", "transaction_id", "transaction_counter", "payload", "attempts")
@@ -57,8 +58,7 @@ class Requeued:
     reason: str | None
 
 
-async def enqueue(
-    session: Session,
+def job_row(
     *,
     job_id: str,
     origin: str,
@@ -67,8 +67,8 @@ async def enqueue(
     payload: bytes,
     at: datetime,
     budgets_consumed: int = 0,
-) -> None:
-    """Insert the job of a confirmed iteration, due at once, in the unit of work that confirms it."""
+) -> tuple[Insert, Sequence[dict[str, Any]]]:
+    """Return the insert of the job of a confirmed iteration, due at once, for the unit of work that confirms it."""
     row = {
         "id": job_id,
         "origin": origin,
@@ -81,7 +81,7 @@ async def enqueue(
         "attempts": 0,
         "budgets_consumed": budgets_consumed,
     }
-    await session.rowcount(insert(_JOBS), row)
+    return _INSERT, [row]
 
 
 async def claim(session: Session, *, lease_owner: str, at: datetime, lease_seconds: int, limit: int) -> list[Claimed]:

@@ -22,23 +22,37 @@ async def count_applications(session: Session, promotion_ids: Collection[str], c
         return
     counted = sorted(set(promotion_ids))
     customers = [ALL_CUSTOMERS] if customer_id is None else [ALL_CUSTOMERS, customer_id]
-    await session.hot("count promotion usage", (session.tenant, counted, customers))
-    await session.hot("count applications", (session.tenant, counted))
+    await session.hot("count applications", (session.tenant, counted, customers))
 
 
-# On PostgreSQL an insert from a sorted select takes the rows in this order, so it locks them in this order too.
+# On PostgreSQL an insert from a sorted select takes the rows in this order, so it locks them in this order too. An
+# update takes rows in any order, so each is locked before, in key order; found by its key, whatever the database knows
+# about the table. FOR UPDATE would also wait for authors who write rows that refer to the promotion. The number of rows
+# in `used` is asked for because it is known only once all of them are written: usage is always locked first.
 @hot_statement(
-    "count promotion usage",
+    "count applications",
     postgresql="""
-    INSERT INTO promotion_usage (tenant_id, promotion_id, customer_id, count)
-    SELECT $1::varchar, promotion, customer, 1
-    FROM unnest($2::varchar[]) AS promotion, unnest($3::varchar[]) AS customer
-    ORDER BY promotion COLLATE "C", customer COLLATE "C"
-    ON CONFLICT (tenant_id, promotion_id, customer_id) DO UPDATE SET count = promotion_usage.count + excluded.count
+    WITH used AS (
+        INSERT INTO promotion_usage (tenant_id, promotion_id, customer_id, count)
+        SELECT $1::varchar, promotion, customer, 1
+        FROM unnest($2::varchar[]) AS promotion, unnest($3::varchar[]) AS customer
+        ORDER BY promotion COLLATE "C", customer COLLATE "C"
+        ON CONFLICT (tenant_id, promotion_id, customer_id) DO UPDATE SET count = promotion_usage.count + excluded.count
+        RETURNING 1
+    )
+    UPDATE promotions SET applications_count = applications_count + 1
+    FROM (
+        SELECT id FROM unnest($2::varchar[]) AS listed (id) WHERE (SELECT count(*) FROM used) > 0
+        ORDER BY id COLLATE "C"
+    ) AS counted, LATERAL (
+        SELECT p.id FROM promotions p WHERE p.tenant_id = $1::varchar AND p.id = counted.id FOR NO KEY UPDATE
+    ) AS held
+    WHERE promotions.tenant_id = $1::varchar AND promotions.id = held.id
     """,
 )
-def _count_usage(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+def _count_applications(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
     tenant_id, promotions, customers = params
+    counted = as_json(promotions)
     connection.execute(
         """
         INSERT INTO promotion_usage (tenant_id, promotion_id, customer_id, count)
@@ -46,30 +60,13 @@ def _count_usage(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Seq
         FROM json_each(?) AS promotion, json_each(?) AS customer WHERE true
         ON CONFLICT (tenant_id, promotion_id, customer_id) DO UPDATE SET count = promotion_usage.count + excluded.count
         """,
-        (tenant_id, as_json(promotions), as_json(customers)),
+        (tenant_id, counted, as_json(customers)),
     )
-    return []
-
-
-# An update takes rows in any order, so each row is locked before, in key order; found by its key, whatever the database
-# knows about the table. FOR UPDATE would also wait for authors who write rows that refer to the promotion.
-@hot_statement(
-    "count applications",
-    postgresql="""
-    UPDATE promotions SET applications_count = applications_count + 1
-    FROM (SELECT id FROM unnest($2::varchar[]) AS listed (id) ORDER BY id COLLATE "C") AS counted, LATERAL (
-        SELECT p.id FROM promotions p WHERE p.tenant_id = $1::varchar AND p.id = counted.id FOR NO KEY UPDATE
-    ) AS held
-    WHERE promotions.tenant_id = $1::varchar AND promotions.id = held.id
-    """,
-)
-def _count_applications(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
-    tenant_id, promotions = params
     connection.execute(
         """
         UPDATE promotions SET applications_count = applications_count + 1
         WHERE tenant_id = ? AND id IN (SELECT value FROM json_each(?))
         """,
-        (tenant_id, as_json(promotions)),
+        (tenant_id, counted),
     )
     return []

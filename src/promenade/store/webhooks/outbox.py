@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import insert
+from sqlalchemy import Insert, insert
 
 from promenade.events import Envelope, Event
 from promenade.interface import MINOR_VERSION
@@ -38,14 +39,20 @@ async def emit(session: Session, event: Event, *, event_id: str, at: datetime, c
     row = _row(_tenant_of(session), event, event_id, at)
     if callback_url is not None:
         row["callback_url"] = callback_url
-    await session.rowcount(insert(table("outbox_events")), row)
+    await session.rowcount(_inserting(), row)
 
 
 async def emit_all(session: Session, events: Sequence[Event], *, new_id: Callable[[], str], at: datetime) -> None:
     """Write many events in one statement, as `emit` does."""
+    await session.execute_many(*event_rows(session, events, new_id=new_id, at=at))
+
+
+def event_rows(
+    session: Session, events: Sequence[Event], *, new_id: Callable[[], str], at: datetime
+) -> tuple[Insert, Sequence[dict[str, Any]]]:
+    """Return the insert that `emit_all` carries out."""
     tenant = _tenant_of(session)
-    rows = [_row(tenant, event, new_id(), at) for event in events]
-    await session.execute_many(insert(table("outbox_events")), rows)
+    return _inserting(), [_row(tenant, event, new_id(), at) for event in events]
 
 
 async def emit_for(
@@ -53,12 +60,17 @@ async def emit_for(
 ) -> None:
     """Write events of several tenants, each with its tenant, as `emit_all` does; needs a system session."""
     rows = [{"tenant_id": tenant, **_row(tenant, event, new_id(), at)} for tenant, event in events]
-    await session.execute_many(insert(table("outbox_events")), rows)
+    await session.execute_many(_inserting(), rows)
 
 
 def outbox_row(tenant_id: str, event: Event, *, event_id: str, at: datetime) -> OutboxRow:
     """Return the row that `emit` would write for ``event``."""
     return OutboxRow(event_id, event.kind, _body(tenant_id, event, at))
+
+
+@cache
+def _inserting() -> Insert:
+    return insert(table("outbox_events"))
 
 
 def _tenant_of(session: Session) -> str:

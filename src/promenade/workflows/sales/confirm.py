@@ -24,10 +24,10 @@ from promenade.store.budgets.charges import Consumed
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.iterations import StoredIteration, find_iteration
 from promenade.store.sales import confirmations, jobs
-from promenade.store.sales.calculation_logs import insert_log, insert_refusal, promotion_names
+from promenade.store.sales.calculation_logs import insert_refusal, log_rows, promotion_names
 from promenade.store.sales.confirmations import Confirmation
 from promenade.store.sales.usage import count_applications
-from promenade.store.webhooks.outbox import emit
+from promenade.store.webhooks.outbox import event_rows
 from promenade.workflows.budgets.charging import BudgetMove, charge_budgets, charges_of, moves_of
 from promenade.workflows.context import Context
 from promenade.workflows.coupons.claims import Spending, claim_coupons, coupons_to_claim
@@ -285,15 +285,13 @@ async def _record(
     effects = effects_of(settlement, sale, brought)
     if issued:
         effects = replace(effects, coupons=tuple([one for one in effects.coupons if one not in issued]))
-    await insert_log(
-        session,
+    log = log_rows(
         log_columns(context, log_id, plan.iteration, plan.command, settlement, sale),
         log_items(settlement, plan.command.items, outcome.exponent, context.new_id),
         log_promotions(plan.iteration, settlement, plan.controls, context.new_id),
         at=sale.at,
     )
-    await jobs.enqueue(
-        session,
+    job = jobs.job_row(
         job_id=context.new_id(),
         origin=sale.origin,
         transaction_id=sale.transaction_id,
@@ -302,8 +300,8 @@ async def _record(
         at=sale.at,
         budgets_consumed=len({charge.budget_id for charge in charges_of(settlement, outcome.currency)}),
     )
-    for event in _events(plan, brought):
-        await emit(session, event, event_id=context.new_id(), at=sale.at)
+    events = event_rows(session, _events(plan, brought), new_id=context.new_id, at=sale.at)
+    await session.insert_together([*log, job, events])
 
 
 def _events(plan: SalePlan, brought: tuple[GiveBack, ...]) -> list[Event]:
@@ -448,8 +446,8 @@ def log_items(
             "line_reference": line.priced.reference,
             "article_number": line.priced.article_number,
             "article_group_key": line.priced.article_group_id,
-            "quantity": Decimal(line.priced.quantity_thousandths).scaleb(-3),
-            "unit_price": Decimal(line.priced.unit_price_hundredths).scaleb(-2),
+            "quantity": money(line.priced.quantity_thousandths, 3),
+            "unit_price": money(line.priced.unit_price_hundredths, 2),
             "line_total": money(line.priced.total_minor, exponent),
             "line_discount": money(line.discount_minor, exponent),
             "line_net": money(line.net_minor, exponent),

@@ -17,6 +17,7 @@ import msgspec
 
 from promenade.engine.basket import BasketLine
 from promenade.engine.outcome import UnitShare
+from promenade.engine.value import value
 from promenade.engine.view import is_measure
 from promenade.workflows.settlement.rules import SettledLine, Settlement
 from promenade.zstd import compressor, decompress
@@ -25,7 +26,7 @@ ORIGINAL_TRANSACTION = "originalTransactionId"
 ORIGINAL_LINE = "originalLineReference"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class CarriedDiscount:
     """The split of one discount of a line by units, as evaluated."""
 
@@ -33,7 +34,7 @@ class CarriedDiscount:
     units: tuple[UnitShare, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class CarriedLine:
     """One sale line. ``is_weighed``: it has no distinct units, so shares are proportional to the quantity."""
 
@@ -82,7 +83,7 @@ class GiveBack:
 def record_of(settlement: Settlement, customer_id: str | None, given_back: Sequence[BudgetCharge]) -> SaleRecord:
     """Build the record of a confirmed sale: its sale lines with their confirmed discounts, and its points."""
     points = sum(entry.points for entry in settlement.points) if customer_id is not None else 0
-    lines = tuple(_carried(line) for line in settlement.lines if line.priced.quantity_thousandths > 0)
+    lines = tuple([_carried(line) for line in settlement.lines if line.priced.quantity_thousandths > 0])
     return SaleRecord(customer_id, points, lines, tuple(given_back))
 
 
@@ -94,7 +95,7 @@ def _carried(line: SettledLine) -> CarriedLine:
         is_weighed=priced.quantity_thousandths % 1000 != 0 or is_measure(priced.unit),
         worth_minor=line.net_minor,
         total_minor=priced.total_minor,
-        discounts=tuple(CarriedDiscount(one.promotion_id, one.units) for one in line.discounts),
+        discounts=tuple([CarriedDiscount(one.promotion_id, one.units) for one in line.discounts]),
     )
 
 

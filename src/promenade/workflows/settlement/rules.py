@@ -10,16 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 
 from promenade.engine.basket import PosGroupFact
 from promenade.engine.money import split_proportional
 from promenade.engine.outcome import AppliedPromotion, LineDiscount, LineOutcome, Outcome, UnitShare
+from promenade.engine.value import value
 from promenade.errors import Detail, Invalid
 
 AMOUNT_DIGITS_MAX = 13  # Decimal(15,2): digits before the decimal point
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class ConfirmedPromotion:
     """One ConfirmPromotion. ``amount`` is in major units; None means the evaluated amount.
 
@@ -79,7 +81,7 @@ class SaleIdentity:
     confirmed_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class SettledPromotion:
     """A promotion that takes effect. ``booked_minor`` is the smaller of confirmed and evaluated."""
 
@@ -88,7 +90,7 @@ class SettledPromotion:
     booked_minor: int
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class SettledDiscount:
     """The amount one promotion took off one line; ``units`` as evaluated, for later partial returns."""
 
@@ -97,7 +99,7 @@ class SettledDiscount:
     units: tuple[UnitShare, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class SettledLine:
     """One line of the iteration with its confirmed discounts."""
 
@@ -132,6 +134,7 @@ class Settlement:
     is_discrepant: bool
 
 
+@lru_cache(20_000)
 def money(minor: int, exponent: int) -> Decimal:
     """Convert minor units to an exact Decimal in major units."""
     return Decimal(minor).scaleb(-exponent)
@@ -236,14 +239,15 @@ def _settle_lines(lines: Sequence[LineOutcome], promotions: Sequence[SettledProm
     for promotion in promotions:
         its_places = places.get(promotion.applied.promotion_id, [])
         amounts = [discount.amount_minor for _, discount in its_places]
-        parts = split_proportional(promotion.booked_minor, amounts, amounts)
+        whole = promotion.booked_minor == sum(amounts)
+        parts = amounts if whole else split_proportional(promotion.booked_minor, amounts, amounts)
         for (position, discount), part in zip(its_places, parts, strict=True):
             booked[position].append(SettledDiscount(discount.promotion_id, part, discount.units))
-    return tuple(_settled_line(line, tuple(taken)) for line, taken in zip(lines, booked, strict=True))
+    return tuple([_settled_line(line, tuple(taken)) for line, taken in zip(lines, booked, strict=True)])
 
 
 def _settled_line(line: LineOutcome, discounts: tuple[SettledDiscount, ...]) -> SettledLine:
-    discount = sum(one.booked_minor for one in discounts)
+    discount = sum([one.booked_minor for one in discounts])
     return SettledLine(line, discount, max(line.total_minor - discount, 0), discounts)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from promenade.store.driver.cache import LocalCache
 from promenade.store.driver.unit import Database, Session
 from promenade.store.pricing.catalogue import Catalogues
-from promenade.store.sales.calculation_logs import insert_log
+from promenade.store.sales.calculation_logs import log_rows
 from promenade.workflows.clockwork.jobs import JobResult
 from promenade.workflows.clockwork.pilots import promote
 from promenade.workflows.context import Context
@@ -73,7 +73,7 @@ class Trial:
                     "evaluated_at": when, "confirmed_at": when, "source": "btp", "origin": "cloud",
                     "pos_group_id": self.groups[shop or ("CONTROL" if arm == "CONTROL" else "TREATED")],
                 }  # fmt: skip
-                await insert_log(session, log | columns, [], self._promotions(arm), at=self.now[0])
+                await session.insert_together(log_rows(log | columns, [], self._promotions(arm), at=self.now[0]))
 
         await self.context.database.write(work, tenant=TENANT)
 
