@@ -32,6 +32,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Raises an error rather than lose a digit.
 _EXACT = Context(prec=60, traps=[Inexact, InvalidOperation, Overflow])
 _MICROSECOND = timedelta(microseconds=1)
+_REMEMBERED_MAX, _REMEMBERED_LENGTH = 20_000, 20  # amounts of a column, characters of one
 
 
 def to_microseconds(moment: datetime) -> int:
@@ -122,6 +123,7 @@ class ExactDecimal(TypeDecorator[Decimal]):
         self.precision = precision
         self.scale = scale
         self._limit = 10**precision
+        self._known: dict[str, int] = {}
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         if dialect.name == "postgresql":
@@ -164,15 +166,27 @@ class ExactDecimal(TypeDecorator[Decimal]):
         """Return the integer that SQLite stores. Raises ValueError for too many decimals or digits."""
         if isinstance(value, float):
             raise TypeError("a float is no exact amount")
+        text = str(value)  # hashing a Decimal takes longer
+        known = self._known.get(text)
+        if known is not None:
+            return known
         number = Decimal(value)
         try:
             exact = _EXACT.scaleb(number, self.scale)
             whole = int(exact)
             if whole == exact and -self._limit < whole < self._limit:
-                return whole
+                return self._remember(text, whole)
         except (ArithmeticError, ValueError):  # too long, too large, not a number
             pass
         return self._scaled_slowly(number, value)
+
+    def _remember(self, text: str, whole: int) -> int:
+        """Keep a result: most amounts of a sale are those of others."""
+        if len(self._known) >= _REMEMBERED_MAX:
+            self._known.clear()
+        if len(text) <= _REMEMBERED_LENGTH:
+            self._known[text] = whole
+        return whole
 
     def _scaled_slowly(self, number: Decimal, value: Decimal | int) -> int:
         """Do the same digit by digit, to report what is wrong with a number."""

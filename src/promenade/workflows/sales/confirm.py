@@ -19,6 +19,7 @@ from promenade.engine.money import minor_digits
 from promenade.engine.outcome import Outcome
 from promenade.errors import Conflict, NotFound
 from promenade.events import Event, TransactionConfirmed, TransactionReturned
+from promenade.ids import beside
 from promenade.store.budgets import charges as budgets
 from promenade.store.budgets.charges import Consumed
 from promenade.store.driver.unit import Session
@@ -285,10 +286,11 @@ async def _record(
     effects = effects_of(settlement, sale, brought)
     if issued:
         effects = replace(effects, coupons=tuple([one for one in effects.coupons if one not in issued]))
+    new_id = beside(log_id, context.new_id)
     log = log_rows(
         log_columns(context, log_id, plan.iteration, plan.command, settlement, sale),
-        log_items(settlement, plan.command.items, outcome.exponent, context.new_id),
-        log_promotions(plan.iteration, settlement, plan.controls, context.new_id),
+        log_items(settlement, plan.command.items, outcome.exponent, new_id),
+        log_promotions(plan.iteration, settlement, plan.controls, new_id),
         at=sale.at,
     )
     job = jobs.job_row(
