@@ -43,7 +43,7 @@ __all__ = ["run"]
 
 LINES = 20
 BASKETS = 200
-CLIENTS = 16
+CLIENTS = 8
 FIXED_BYTES = 20_000  # of the null endpoint's answer
 
 SERVER = "HTTP parser, event loop"
@@ -203,7 +203,9 @@ class _Till:
         if not mark or len(body) < int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0]):
             return
         if not head.startswith(b"HTTP/1.1 200"):
-            raise SystemExit(f"a request failed:\n{self._received[:2_000].decode()}")
+            if not self.done.done():
+                self.done.set_exception(RuntimeError(f"a request failed:\n{self._received[:2_000].decode()}"))
+            return
         self._answers.append(bytes(body))
         self._received.clear()
         self._loop.call_soon(self._ask)

@@ -115,3 +115,33 @@ async def test_a_row_that_the_database_refuses_refuses_them_all(database: Databa
     with pytest.raises(DBAPIError):
         await insert_all(database, [consumption(0), consumption(1), consumption(2, **broken)])
     assert await stored(database) == []
+
+
+async def test_rows_of_several_tables_are_inserted_together(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = [{"id": f"e{number}", "kind": "K", "payload": bytes(range(256)), "created_at": NOW} for number in range(2)]
+    statements = note_statements(monkeypatch, database)
+    parts = [(insert(CONSUMPTIONS), [consumption(0), consumption(1)]), (insert(JOBS), []), (insert(EVENTS), events)]
+    await database.write(lambda session: session.insert_together(parts), tenant="t1")
+    assert len(statements) == (1 if database.dialect == "postgresql" else 2)
+    assert [row["id"] for row in await stored(database)] == ["c00000", "c00001"]
+    assert await stored(database, "t2") == []
+    found = await database.read(
+        lambda session: session.execute(select(EVENTS.c.id, EVENTS.c.payload).order_by(EVENTS.c.id)), tenant="t1"
+    )
+    assert [tuple(row) for row in found] == [(event["id"], event["payload"]) for event in events]
+
+
+async def test_a_row_refused_in_one_table_refuses_those_of_the_others(database: Database) -> None:
+    event = {"id": "e", "kind": "K", "payload": b"", "created_at": NOW}
+    parts = [(insert(CONSUMPTIONS), [consumption(0)]), (insert(EVENTS), [event, event])]
+    with pytest.raises(DBAPIError):
+        await database.write(lambda session: session.insert_together(parts), tenant="t1")
+    assert await stored(database) == []
+
+
+async def test_more_rows_than_one_statement_takes_are_inserted_too(database: Database) -> None:
+    rows = [consumption(number) for number in range(ROWS_MAX[database.dialect] + 1)]
+    await database.write(lambda session: session.insert_together([(insert(CONSUMPTIONS), rows)]), tenant="t1")
+    assert len(await stored(database)) == len(rows)
