@@ -66,6 +66,7 @@ _WATCHED: Sequence[tuple[str, Any, Sequence[str]]] = (
     (DECODE, pos, ("decode_evaluate", "decode_confirm")),
     (LOOK_UPS, evaluate._Pricing, ("_look_up", "_read_limits", "_read_gifts")),
     (LOOK_UPS, confirm, ("_look_up",)),
+    (LOOK_UPS, unit.Database, ("read",)),
     (ENGINE, evaluate, ("price", "select")),
     (WORKFLOW, pos, ("evaluate", "confirm")),
     (WORKFLOW, confirm, ("commit_sale",)),
