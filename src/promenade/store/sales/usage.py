@@ -28,7 +28,9 @@ async def count_applications(session: Session, promotion_ids: Collection[str], c
 # On PostgreSQL an insert from a sorted select takes the rows in this order, so it locks them in this order too. An
 # update takes rows in any order, so each is locked before, in key order; found by its key, whatever the database knows
 # about the table. FOR UPDATE would also wait for authors who write rows that refer to the promotion. The number of rows
-# in `used` is asked for because it is known only once all of them are written: usage is always locked first.
+# in `used` is asked for because it is known only once all of them are written: usage is always locked first. `held` is
+# materialized because the planner, if the tables were never analysed, takes a tenant to have one promotion: it would
+# look for the locked rows again for each promotion that there is.
 @hot_statement(
     "count applications",
     postgresql="""
@@ -39,14 +41,18 @@ async def count_applications(session: Session, promotion_ids: Collection[str], c
         ORDER BY promotion COLLATE "C", customer COLLATE "C"
         ON CONFLICT (tenant_id, promotion_id, customer_id) DO UPDATE SET count = promotion_usage.count + excluded.count
         RETURNING 1
+    ),
+    held AS MATERIALIZED (
+        SELECT locked.id
+        FROM (
+            SELECT id FROM unnest($2::varchar[]) AS listed (id) WHERE (SELECT count(*) FROM used) > 0
+            ORDER BY id COLLATE "C"
+        ) AS counted, LATERAL (
+            SELECT p.id FROM promotions p WHERE p.tenant_id = $1::varchar AND p.id = counted.id FOR NO KEY UPDATE
+        ) AS locked
     )
     UPDATE promotions SET applications_count = applications_count + 1
-    FROM (
-        SELECT id FROM unnest($2::varchar[]) AS listed (id) WHERE (SELECT count(*) FROM used) > 0
-        ORDER BY id COLLATE "C"
-    ) AS counted, LATERAL (
-        SELECT p.id FROM promotions p WHERE p.tenant_id = $1::varchar AND p.id = counted.id FOR NO KEY UPDATE
-    ) AS held
+    FROM held
     WHERE promotions.tenant_id = $1::varchar AND promotions.id = held.id
     """,
 )
