@@ -5,13 +5,19 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections import Counter
+from typing import Any
 
+import asyncpg
+import msgspec
 import pytest
 from sqlalchemy import select
 
+from promenade.store.driver.hot import HOT
+from promenade.store.driver.postgresql import PostgresqlDatabase
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.sales.usage import count_applications
+from tests.kit.databases import past_the_wall
 from tests.workflows.counting import note_statements
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.shop import Shop, identity
@@ -95,3 +101,27 @@ async def test_rows_are_locked_in_key_order(shop: Shop, set_name: str, column: s
     finally:
         release.set()
         await asyncio.gather(holding, counting)
+
+
+async def test_counting_examines_no_promotion_again_for_each_other_one(shop: Shop) -> None:
+    """Where the tables were never analysed, the planner expects a tenant to have a single promotion."""
+    database = shop.context.database
+    if not isinstance(database, PostgresqlDatabase):
+        pytest.skip("SQLite finds each row by its key")
+    names = [f"p{number}" for number in range(6 * PROMOTIONS)]
+    for name in names:
+        await shop.promotion(name)
+    ids = sorted(identity(name) for name in names[:PROMOTIONS])
+    connection = await asyncpg.connect(past_the_wall(database.url))
+    try:
+        await connection.execute("SET plan_cache_mode = force_custom_plan")
+        text = f"EXPLAIN (ANALYZE, FORMAT JSON) {HOT['count applications'].postgresql}"
+        (plan,) = msgspec.json.decode(await connection.fetchval(text, shop.tenant, ids, [""]))
+    finally:
+        await connection.close()
+    assert max(_loops(plan["Plan"])) <= len(names), plan
+
+
+def _loops(node: dict[str, Any]) -> list[int]:
+    below = [loops for part in node.get("Plans", ()) for loops in _loops(part)]
+    return [int(node["Actual Loops"]), *below]
