@@ -278,15 +278,14 @@ def contenders(draw: st.DrawFn, number: int) -> PromotionDefinition:
         application_quantity_mode=draw(st.sampled_from((None, None, "LIMITED", "CHEAPEST"))),
     )
     exclusivity = draw(st.sampled_from(("NONE", "NONE", "PROMOTION", "PROMOTION", "GROUP", "GLOBAL")))
+    resolution = draw(st.sampled_from(("HIGHEST_DISCOUNT", "LOWEST_DISCOUNT")))
     return PromotionDefinition(
         id=identity(number),
         name=f"P{number}",
         priority=draw(st.integers(1, 3)),
         exclusivity=exclusivity,
         priority_group=PriorityRow("g", 1, number) if exclusivity == "GROUP" or draw(st.booleans()) else None,
-        exclusion_group=ExclusionGroupRow("x", draw(st.sampled_from(("HIGHEST_DISCOUNT", "LOWEST_DISCOUNT"))))
-        if draw(st.integers(0, 3)) == 0
-        else None,
+        exclusion_group=ExclusionGroupRow(resolution, resolution) if draw(st.integers(0, 3)) == 0 else None,
         calculation_mode=draw(st.sampled_from(("ADDITIVE", "MULTIPLICATIVE"))),
         rounding=draw(st.sampled_from(("ROUND_HALF_UP", "ROUND_HALF_UP", "ROUND_DOWN", "ROUND_UP", "NONE"))),
         precision=draw(st.sampled_from((None, None, 1, 0))),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from promenade.engine.advice import Advice
 from promenade.engine.basket import CouponFact
 from promenade.engine.benefits.loyalty import POINTS_MAX, points_after
+from promenade.engine.best_deal.deal import nothing_found
 from promenade.engine.ledger import FREE
 from promenade.engine.money import POWERS_OF_TEN
 from promenade.engine.outcome import (
@@ -60,7 +61,7 @@ def assemble_untouched(
         (),
         hashes,
         control_arms,
-        BestDeal(True, 0, 0) if view.settings.strategy == "BEST_DEAL" else None,
+        nothing_found(view) if view.settings.strategy == "BEST_DEAL" else None,
     )
 
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 from promenade.engine.advice import CandidateVerdict, advise
 from promenade.engine.assembly import assemble, assemble_untouched
-from promenade.engine.basket import ArticleFact, Basket, CouponFact, Facts, Settings
-from promenade.engine.best_deal import best_pass
+from promenade.engine.basket import FIRST_RULES, ArticleFact, Basket, CouponFact, Facts, Settings
+from promenade.engine.best_deal.deal import best_pass
 from promenade.engine.catalogue import Catalogue, CompiledPromotion
+from promenade.engine.first_rules.best_deal import best_pass as first_best_pass
 from promenade.engine.outcome import BestDeal, Outcome
 from promenade.engine.promotion import Order
 from promenade.engine.stacking import Candidate, Decision, Pass, World
@@ -125,7 +126,7 @@ def price(selection: Selection, facts: Facts) -> Outcome:
     world = World(view, selection.candidates, selection.articles, facts.budgets, facts.usage)
     best_deal: BestDeal | None = None
     if view.settings.strategy == "BEST_DEAL":
-        done, best_deal = best_pass(world)
+        done, best_deal = first_best_pass(world) if view.settings.rules == FIRST_RULES else best_pass(world)
     else:
         done = Pass(world).run()
     decisions = [decision for decision in done.decisions if decision is not None]

@@ -22,6 +22,7 @@ UNTOUCHED = 0
 FREE = 1  # given away by a FREE_ITEM
 EXCLUSIVE = 2  # owned by a promotion of exclusivity PROMOTION
 MANY = 1 << 40  # the ordinal that means more than one promotion
+LEFT = MANY << 2 | EXCLUSIVE  # while a promotion is booked: a unit that it leaves to others
 
 Run = tuple[int, int, int]
 """(count of units, taken from each, mark)"""
@@ -155,6 +156,16 @@ class Ledger:
         start = 0
         for count, taken, mark in self.runs(position):
             if (mark & FREE or taken >= free_from) and may_take(mark & ~FREE, ordinal, exclusive):
+                segments.append((start, count, taken))
+            start += count
+        return segments
+
+    def left_segments(self, position: int) -> list[Segment]:
+        """The units that the promotion being booked leaves to others."""
+        segments: list[Segment] = []
+        start = 0
+        for count, taken, mark in self.runs(position):
+            if mark == LEFT:
                 segments.append((start, count, taken))
             start += count
         return segments

@@ -161,9 +161,10 @@ class Nudge:
 
 @dataclass(frozen=True, slots=True)
 class BestDeal:
-    optimal: bool
-    bound_minor: int
+    optimal: bool  # nothing within ``scope`` gives more
+    bound_minor: int  # of discount plus value of gifts; no combination within ``scope`` gives more
     nodes: int
+    scope: tuple[str, ...] | None = None  # what was searched: PROMOTIONS, ORDER, UNITS; None by the first rules
 
 
 @value(frozen=True, slots=True)

@@ -6,10 +6,11 @@ advice reads the decisions and decides nothing again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from promenade.engine.basket import FIRST_RULES, ArticleFact, BudgetFact, UsageFact
 from promenade.engine.benefits.registry import REWARDS_ONLY
+from promenade.engine.leaving import Units, book_leaving
 from promenade.engine.ledger import EXCLUSIVE, FREE, MANY, Ledger, State, owner_of
 from promenade.engine.promotion import NO_COUPON, CompiledPromotion, Unmet
 from promenade.engine.turn import Turn
@@ -112,7 +113,8 @@ class World:
 class Pass:
     """One run of the candidates through a fresh ledger.
 
-    ``admits`` leaves candidates out (best deal); they then have no decision.
+    The best deal leaves candidates out, which then have no decision, changes the order of equals, and says in ``left``
+    which units a candidate leaves to others, by its ordinal.
     """
 
     __slots__ = (
@@ -124,11 +126,13 @@ class Pass:
         "applied",
         "decisions",
         "ledger",
+        "left",
         "world",
     )
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, left: Mapping[int, Units] | None = None) -> None:
         self.world = world
+        self.left: Mapping[int, Units] = {} if left is None else left
         self.ledger = Ledger(world.view, world.articles)
         self.applied: list[Decision] = []
         self.decisions: list[Decision | None] = [None] * len(world.candidates)
@@ -142,26 +146,34 @@ class Pass:
     def discount_minor(self) -> int:
         return self.ledger.taken_minor
 
-    def run(self, admits: Callable[[int], bool] | None = None) -> Pass:
-        """Decide every admitted candidate, in order; ``admits`` is called with ordinals."""
-        decisions = self.decisions
-        world = self.world
-        ledger = self.ledger
-        for index, candidate in enumerate(world.candidates):
-            if decisions[index] is not None or (admits is not None and not admits(candidate.ordinal)):
-                continue
-            met = world.qualify(candidate, ledger)
-            if isinstance(met, Unmet):
-                decisions[index] = Decision(candidate, "CONDITION_NOT_MET", None, met)
-            else:
-                decision = self._attempt(candidate, met)
-                decisions[index] = decision
-                if decision.reason is None:
-                    if candidate.exclusion_id is None:
-                        self._apply(decision)
-                    else:
-                        self._resolve(candidate.exclusion_id, decision, admits)
+    def run(self, order: Sequence[Candidate] | None = None) -> Pass:
+        """Decide the candidates one after the other: those of ``order``, else all in the order of section 4."""
+        exclusions = self.world.exclusions
+        if order is None:
+            order = self.world.candidates
+        elif exclusions:
+            exclusions = {}
+            for candidate in order:
+                if candidate.exclusion_id is not None:
+                    exclusions.setdefault(candidate.exclusion_id, []).append(candidate)
+        for candidate in order:
+            if self.decisions[candidate.ordinal - 1] is None:
+                self.decide(candidate, exclusions)
         return self
+
+    def decide(self, candidate: Candidate, exclusions: Mapping[str, Sequence[Candidate]]) -> None:
+        """Decide the next candidate; ``exclusions`` has the members of every exclusion group that take part."""
+        met = self.world.qualify(candidate, self.ledger)
+        if isinstance(met, Unmet):
+            self.decisions[candidate.ordinal - 1] = Decision(candidate, "CONDITION_NOT_MET", None, met)
+            return
+        decision = self._attempt(candidate, met)
+        self.decisions[candidate.ordinal - 1] = decision
+        if decision.reason is None:
+            if candidate.exclusion_id is None:
+                self._apply(decision)
+            else:
+                self._resolve(decision, exclusions[candidate.exclusion_id])
 
     def _attempt(self, candidate: Candidate, met: Met) -> Decision:
         """Book a qualifying candidate if everything allows it; else leave the ledger unchanged and return the
@@ -177,8 +189,12 @@ class Pass:
         gaps: tuple[Missed, ...] = ()
         if self.world.tiers:
             gaps = _gaps(promotion, turn)
-        for benefit in promotion.benefits:
-            benefit.book(turn)
+        left = self.left.get(candidate.ordinal)
+        if left is None:
+            for benefit in promotion.benefits:
+                benefit.book(turn)
+        else:
+            book_leaving(promotion.benefits, turn, left)
         if not turn.has_effect:
             return self._nothing(candidate, met, turn)
         if promotion.is_group_exclusive and turn.gives:
@@ -256,7 +272,7 @@ class Pass:
                 return "BUDGET_INSUFFICIENT"
         return None
 
-    def _resolve(self, exclusion_id: str, first: Decision, admits: Callable[[int], bool] | None) -> None:
+    def _resolve(self, first: Decision, members: Sequence[Candidate]) -> None:
         """Price all members of an exclusion group against the current state and apply one (section 5).
 
         ``first``, the member just reached, is the first to have an effect: a member that gives nothing at its turn does
@@ -266,9 +282,8 @@ class Pass:
             first.turn.undo()
         offers = [first]
         without: list[Decision] = []
-        for member in self.world.exclusions[exclusion_id]:
-            known = self.decisions[member.ordinal - 1]
-            if known is not None or (admits is not None and not admits(member.ordinal)):
+        for member in members:
+            if self.decisions[member.ordinal - 1] is not None:
                 continue
             met = self.world.qualify(member, self.ledger)
             if isinstance(met, Unmet):

@@ -54,6 +54,7 @@ class Turn:
         "discount_minor",
         "exclusive",
         "grants",
+        "leaves",
         "ledger",
         "lines",
         "ordinal",
@@ -86,6 +87,7 @@ class Turn:
         self.lines = lines  # the qualifying lines
         self.triggers = triggers
         self.applications_max = applications_max
+        self.leaves = False  # while it is booked with units left to others
         self.applications = 1
         self.repeats = False
         self.takes: list[Take] = []

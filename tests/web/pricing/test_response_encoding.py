@@ -165,6 +165,11 @@ def test_threshold_gaps_have_two_decimals_whatever_the_currency() -> None:
     assert '"potentialSaving":{"value":10,"currency":"JPY"}' in shown
 
 
-def test_a_best_deal_reports_its_bound_and_whether_it_is_optimal() -> None:
-    shown = body(replace(an_outcome(a_line()), best_deal=BestDeal(True, 150, 12)))["meta"]["bestDeal"]
-    assert shown == {"optimal": True, "bound": {"value": Decimal("1.50"), "currency": "EUR"}, "nodes": 12}
+def test_a_best_deal_reports_what_was_searched_its_bound_and_whether_it_is_optimal() -> None:
+    shown = body(replace(an_outcome(a_line()), best_deal=BestDeal(True, 150, 12, ("ORDER",))))["meta"]["bestDeal"]
+    assert shown == {
+        "optimal": True,
+        "bound": {"value": Decimal("1.50"), "currency": "EUR"},
+        "nodes": 12,
+        "scope": ["ORDER"],
+    }

@@ -19,7 +19,7 @@ from promenade.engine.turn import Shown, Turn
 from promenade.engine.verdict import Missed
 
 
-class _Component:
+class Component:
     """``quantity`` units of its target; a component that names none takes the action's targets."""
 
     __slots__ = ("discounted", "quantity", "target")
@@ -65,12 +65,12 @@ class BundleDiscount:
     def __init__(self, row: ActionRow, terms: Terms) -> None:
         if not row.components:
             raise DefinitionError("bundleComponents", "NO_COMPONENTS", "A bundle needs components.")
-        components: list[_Component] = []
+        components: list[Component] = []
         for number, part in enumerate(sorted(row.components, key=lambda part: (part.sequence, part.id)), start=1):
             path = f"bundleComponents({number})"
             quantity = whole_units(f"{path}/quantity", part.quantity_thousandths)
             target = Targets(part.article_number, part.article_group_id, part.include_sub_groups, ())
-            components.append(_Component(target, quantity, part.discounted))
+            components.append(Component(target, quantity, part.discounted))
         if not any(part.discounted for part in components):
             raise DefinitionError(
                 "bundleComponents", "NOTHING_DISCOUNTED", "A bundle must discount at least one component."
@@ -101,10 +101,11 @@ class BundleDiscount:
     def targets(self, turn: Turn) -> tuple[int, ...]:
         found: set[int] = set()
         for component in self.components:
-            found.update(self._lines_of(turn, component))
+            found.update(self.lines_of(turn, component))
         return tuple(sorted(found))
 
-    def _lines_of(self, turn: Turn, component: _Component) -> tuple[int, ...]:
+    def lines_of(self, turn: Turn, component: Component) -> tuple[int, ...]:
+        """Positions of the sale lines whose units may serve the component."""
         if not component.target.own:
             return self.target.resolve(turn.view, turn.lines)
         positions = component.target.resolve(turn.view, turn.lines)
@@ -136,7 +137,7 @@ class BundleDiscount:
         for number, component in enumerate(self.components):
             if not component.discounted:
                 bought |= 1 << number
-            for position in self._lines_of(turn, component):
+            for position in self.lines_of(turn, component):
                 fits[position] = fits.get(position, 0) | 1 << number
         ledger, used = turn.ledger, turn.used or []
         stocks: list[Stock] = []
@@ -147,6 +148,9 @@ class BundleDiscount:
             if fitting & bought:
                 free = _without_used(ledger.free_segments(position, turn.ordinal, turn.exclusive), position, used)
                 stocks += [Stock(position, one, worth, fitting & bought, is_free=True) for one in free]
+                if turn.leaves and self.mode is None:  # units left to others may still be bought
+                    left = _without_used(ledger.left_segments(position), position, used)
+                    stocks += [Stock(position, one, worth, fitting & bought) for one in left]
         sign = 1 if self.choice.selection == "CHEAPEST" else -1
         stocks.sort(key=lambda stock: (sign * stock.worth, stock.position, stock.start))
         return stocks

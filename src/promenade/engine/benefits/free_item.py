@@ -96,6 +96,14 @@ class FreeItem:
         if freed or granted > 0:
             turn.counted(times)
 
+    def most_units(self, turn: Turn) -> int:
+        """The most units it gives, free in the basket and granted together, if no unit had to trigger."""
+        return self._entitled(self._times(turn, turn.triggers, []))
+
+    def grant_price_minor(self, turn: Turn) -> int:
+        """The value of one granted unit."""
+        return self._grant(turn, 1).price_minor
+
     def _free_order(self, turn: Turn, triggers: tuple[Trigger, ...]) -> list[_FreeRun]:
         """Units of the article that could be free: those that trigger least first, then the most expensive."""
         ledger = turn.ledger

@@ -48,7 +48,7 @@ class PerUnit:
             denominator = 10_000 * scale
             amount = (2 * worth * self.value + denominator) // (2 * denominator)
         else:
-            amount = self._rounded(ledger, worth * self.value, 10_000 * scale)
+            amount = self.rounded(ledger, worth * self.value, 10_000 * scale)
         return amount if amount < left else left
 
     def amount(self, ledger: Ledger, position: int, segments: list[Segment]) -> int:
@@ -65,7 +65,7 @@ class PerUnit:
         elif self.kind == "UNIT_PRICE":
             scale *= 1000
         cap = sum([s[1] * c for s, c in zip(segments, unit_caps(ledger, position, segments), strict=True)])
-        return min(self._rounded(ledger, exact, scale), left, cap)
+        return min(self.rounded(ledger, exact, scale), left, cap)
 
     def wants(self, ledger: Ledger, position: int, segments: Sequence[Segment]) -> list[int]:
         """The exact discount of one unit of each segment, limited to what is left of it.
@@ -87,7 +87,8 @@ class PerUnit:
         amount *= line.quantity_thousandths if line.weighed else 1000
         return [max(0, (worth - taken * scale) * 1000 - amount) for _, _, taken in segments]
 
-    def _rounded(self, ledger: Ledger, numerator: int, denominator: int) -> int:
+    def rounded(self, ledger: Ledger, numerator: int, denominator: int) -> int:
+        """An exact amount in minor units, rounded by the promotion's calculation terms."""
         step = 1 if self.precision is None else rounding_step(self.precision, ledger.view.exponent)
         return divide(numerator, denominator * step, self.rounding) * step
 

@@ -51,7 +51,23 @@ _OUTCOME = msgspec.msgpack.Decoder(Outcome)
 _DEFINITION = msgspec.msgpack.Decoder(PromotionDefinition)
 _TREE = msgspec.msgpack.Decoder(dict[str, str | None])
 
-encode_outcome = _ENCODER.encode
+
+@dataclass(frozen=True, slots=True)
+class _FirstBestDeal:
+    """A best deal as the first rules stored it."""
+
+    optimal: bool
+    bound_minor: int
+    nodes: int
+
+
+def encode_outcome(outcome: Outcome) -> bytes:
+    """The bytes of an outcome as `store_iteration` stores them, or stored them when its rules were in force."""
+    deal = outcome.best_deal
+    if deal is None or deal.scope is not None:
+        return _ENCODER.encode(outcome)
+    fields = {name: getattr(outcome, name) for name in Outcome.__dataclass_fields__}
+    return _ENCODER.encode(fields | {"best_deal": _FirstBestDeal(deal.optimal, deal.bound_minor, deal.nodes)})
 
 
 @dataclass(frozen=True, slots=True)

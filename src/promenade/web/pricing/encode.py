@@ -14,6 +14,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from promenade.engine.outcome import (
+    BestDeal,
     Gap,
     GrantedItem,
     LineDiscount,
@@ -220,6 +221,11 @@ def _pairs(params: Iterable[tuple[str, str]]) -> list[KeyValuePair]:
     return [KeyValuePair(key, value) for key, value in params]
 
 
+def _best_deal(deal: BestDeal, amounts: Amounts) -> BestDealV2:
+    scope = UNSET if deal.scope is None else list(deal.scope)
+    return BestDealV2(deal.optimal, amounts.money(deal.bound_minor), deal.nodes, scope)
+
+
 def _meta(priced: PricedIteration, tenant_id: str, source: str, instance_id: str, amounts: Amounts) -> MetaV2:
     deal = priced.outcome.best_deal
     return MetaV2(
@@ -235,7 +241,7 @@ def _meta(priced: PricedIteration, tenant_id: str, source: str, instance_id: str
         is_simulation=priced.is_simulation,
         tenant_id=tenant_id,
         data_age=timestamp_maybe(priced.data_age),
-        best_deal=UNSET if deal is None else BestDealV2(deal.optimal, amounts.money(deal.bound_minor), deal.nodes),
+        best_deal=UNSET if deal is None else _best_deal(deal, amounts),
     )
 
 

@@ -41,9 +41,10 @@ class HeaderV2(Response, frozen=True):
 class BestDealV2(Response, frozen=True):
     """How the best combination was found; only for tenants whose combinationStrategy is BEST_DEAL."""
 
-    optimal: bool  #: Whether it is proven that no other combination gives more.
-    bound: Money  #: Upper bound: no combination can give more than this.
+    optimal: bool  #: Whether it is proven that no other combination within `scope` gives more.
+    bound: Money  #: Upper bound: no combination can give more than this, gifts included.
     nodes: int  #: Number of combinations priced.
+    scope: list[str] | UnsetType = UNSET  #: What was searched: `PROMOTIONS`, the `ORDER` of equals, `UNITS` taken.
 
 
 class MetaV2(Response, frozen=True):

@@ -1,4 +1,4 @@
-"""BEST_DEAL: choose the promotions that give the customer the greatest total discount (section 5).
+"""BEST_DEAL by the first rules: only which promotions take part is searched; their order and units are given.
 
 The rules of a pass stay as they are; the search only decides which promotions take part. Promotions that cannot
 influence one another are solved separately, each component by branch and bound over the promotions left out, within a
@@ -8,7 +8,6 @@ better one replaces it.
 
 from __future__ import annotations
 
-from promenade.engine.basket import FIRST_RULES
 from promenade.engine.benefits.article import ArticleDiscount
 from promenade.engine.benefits.receipt import ReceiptDiscount
 from promenade.engine.benefits.registry import REWARDS_ONLY
@@ -18,7 +17,6 @@ from promenade.engine.outcome import BestDeal
 from promenade.engine.promotion import Unmet
 from promenade.engine.stacking import Candidate, Pass, World
 from promenade.engine.turn import Turn
-from promenade.engine.view import BasketView
 
 NODES_MAX = 1_024  # passes per evaluation, over all components; enough for every subset of ten promotions
 NODES_MIN = 64
@@ -57,7 +55,7 @@ def best_pass(world: World) -> tuple[Pass, BestDeal]:
         left_out |= search.best_out
     best = sequential
     if left_out:
-        found = Pass(world).run(lambda ordinal: ordinal not in left_out)
+        found = Pass(world).run([one for one in world.candidates if one.ordinal not in left_out])
         if found.discount_minor > sequential.discount_minor:
             best = found
             _explain_left_out(world, best, left_out)
@@ -119,14 +117,14 @@ def _is_coarse(candidate: Candidate, exponent: int) -> bool:
     return definition.rounding != "NONE" and rounding_step(definition.precision, exponent) > 1
 
 
-def _is_harmless(members: list[_Contender], view: BasketView) -> bool:
+def _is_harmless(members: list[_Contender], exponent: int) -> bool:
     """Whether leaving one out can never help, so that applying all is best.
 
     This holds when none excludes or competes with another and each takes a plain discount off whole lines: what then
     remains of a line never shrinks when more of it was left before. Only a single receipt discount, applied last, keeps
     this true; so does rounding to the minor unit. A coarser step (calculationConfig.precision) does not: for a price
     of 2.00 in steps of 1.00, 4.50 loses 3.00 and 4.40 only 2.00. It is harmless in the first promotion, because nothing
-    has been taken yet. Nor does a percentage of original prices off the sum (`_loses_free_units`).
+    has been taken yet.
     """
     for member in members:
         candidate = member.candidate
@@ -135,25 +133,15 @@ def _is_harmless(members: list[_Contender], view: BasketView) -> bool:
             return False
         if candidate.is_dynamic or not _is_monotone(candidate):
             return False
-        if member is not members[0] and _is_coarse(candidate, view.exponent):
+        if member is not members[0] and _is_coarse(candidate, exponent):
             return False
         for benefit in candidate.promotion.benefits:
             if isinstance(benefit, ArticleDiscount):
                 if benefit.maximum is not None:
                     return False
-            elif isinstance(benefit, ReceiptDiscount) and (
-                member is not members[-1] or (len(members) > 1 and _loses_free_units(benefit, view))
-            ):
+            elif isinstance(benefit, ReceiptDiscount) and member is not members[-1]:
                 return False
     return True
-
-
-def _loses_free_units(receipt: ReceiptDiscount, view: BasketView) -> bool:
-    """Whether it gives less where an earlier promotion took the rest of a unit than what that promotion gave.
-
-    A percentage of the original prices does not count free units (section 6); by the first rules it did.
-    """
-    return view.settings.rules != FIRST_RULES and receipt.terms.additive and receipt.shown[0] == "PERCENTAGE"
 
 
 def _components(world: World, contenders: list[_Contender]) -> list[list[_Contender]]:
@@ -193,7 +181,6 @@ class _Search:
         "_limit",
         "_lines_total",
         "_members",
-        "_ordinals",
         "_world",
         "best",
         "best_out",
@@ -205,7 +192,6 @@ class _Search:
     def __init__(self, world: World, members: list[_Contender], limit: int) -> None:
         self._world = world
         self._members = members
-        self._ordinals = frozenset([member.ordinal for member in members])
         self._limit = limit
         lines = frozenset([line for member in members for line in member.lines])
         ledger = Ledger(world.view, world.articles)
@@ -220,7 +206,7 @@ class _Search:
         """Search; afterwards ``best``, ``best_out``, ``bound`` and ``complete`` hold the result."""
         self.bound = self._ceiling(frozenset())
         self.best = self._price(frozenset())
-        if _is_harmless(self._members, self._world.view):
+        if _is_harmless(self._members, self._world.view.exponent):
             self.bound = self.best
             return
         stack: list[tuple[frozenset[int], int]] = [(frozenset(), 0)]
@@ -243,8 +229,8 @@ class _Search:
 
     def _price(self, out: frozenset[int]) -> int:
         self.nodes += 1
-        ordinals = self._ordinals
-        return Pass(self._world).run(lambda ordinal: ordinal in ordinals and ordinal not in out).discount_minor
+        taking_part = [member.candidate for member in self._members if member.ordinal not in out]
+        return Pass(self._world).run(taking_part).discount_minor
 
     def _ceiling(self, out: frozenset[int]) -> int:
         """An upper bound of the promotions still in: one of each exclusion group, no line discounted twice."""
