@@ -24,7 +24,7 @@ from promenade.engine.view import BasketView
 
 SCOPE = ("PROMOTIONS", "ORDER", "UNITS")
 
-STEPS_MAX = 8_000  # promotions priced per evaluation
+STEPS_MAX = 5_000  # promotions priced per evaluation
 STEPS_MIN = 64
 IDLE_MAX = 12  # promotions left out of which each is tried again in the end
 LINES_MAX = 2_000_000  # lines visited per evaluation: baskets of thousands of lines get fewer steps
