@@ -27,7 +27,7 @@ SCOPE = ("PROMOTIONS", "ORDER", "UNITS")
 STEPS_MAX = 5_000  # promotions priced per evaluation
 STEPS_MIN = 64
 IDLE_MAX = 12  # promotions left out of which each is tried again in the end
-LINES_MAX = 2_000_000  # lines visited per evaluation: baskets of thousands of lines get fewer steps
+LINES_MAX = 300_000  # lines visited per evaluation: baskets of thousands of lines get fewer steps
 
 
 def best_pass(world: World) -> tuple[Pass, BestDeal]:

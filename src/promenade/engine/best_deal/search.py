@@ -20,6 +20,7 @@ from promenade.engine.ledger import EXCLUSIVE, FREE, Ledger, State
 from promenade.engine.stacking import Candidate, Decision, World
 from promenade.engine.turn import Turn
 
+_ASSIGNED_MAX = 3_000  # lines of all members times lines: up to here units are assigned to offers
 _FEW = 12  # members of which branch and bound may try again with the steps that improving leaves
 _FIRST_SHARE = 8  # branch and bound first gets one in so many of the steps; the rest if improving leaves some
 
@@ -116,16 +117,21 @@ class Search:
         self.complete = self._branch(everything, max(self._floor, first))
         if self.complete:
             return
+        if sum([len(member.lines) for member in self._members]) * len(self._lines) <= _ASSIGNED_MAX:
+            self._start()
+        if self.best_score < self.bound:
+            self._improve()
+            if self.best_score < self.bound and len(self._members) <= _FEW:
+                self.complete = self._branch(everything, self._floor)
+
+    def _start(self) -> None:
+        """Start from the best assignment of units to exclusive offers, which also tells what cannot be exceeded."""
         ledger = Ledger(self._world.view, self._world.articles)
         later = sum([share.of(ledger, line) for line, share in self._shares.items() if line in self._lines])
         self.bound = min(self.bound, bound_by_units(ledger, self._members) + later)
         left = start_of(ledger, self._members)
         if left is not None:
             self._offer(self._starting(left))
-        if self.best_score < self.bound:
-            self._improve()
-            if self.best_score < self.bound and len(self._members) <= _FEW:
-                self.complete = self._branch(everything, self._floor)
 
     def _starting(self, left: Mapping[int, Units]) -> Plan:
         """Exclusive offers with units assigned to them, and all others as late as possible."""
@@ -361,15 +367,39 @@ class Search:
     # Improving a plan by single decisions
 
     def _improve(self) -> None:
-        """Change one decision at a time for as long as that gives more and there are steps left."""
-        unchanged = place = 0
+        """Change one decision, or two where that helps no more, for as long as it gives more and there are steps."""
         try:
-            while unchanged < len(self._members) and self.best_score < self.bound:
-                found = any(self._offer(plan) for plan in self._neighbours(self._members[place]))
-                unchanged = 0 if found else unchanged + 1
-                place = (place + 1) % len(self._members)
+            while self.best_score < self.bound and (self._improve_by_one() or self._improve_by_two()):
+                pass
         except _OutOfSteps:
             return
+
+    def _improve_by_one(self) -> bool:
+        """Change single decisions until none gives more; whether any did."""
+        improved = False
+        unchanged = place = 0
+        while unchanged < len(self._members) and self.best_score < self.bound:
+            found = any(self._offer(plan) for plan in self._neighbours(self._members[place]))
+            improved = improved or found
+            unchanged = 0 if found else unchanged + 1
+            place = (place + 1) % len(self._members)
+        return improved
+
+    def _improve_by_two(self) -> bool:
+        """Put one member first in place of another; whether that gave more."""
+        return any(self._offer(plan) for plan in self._exchanges())
+
+    def _exchanges(self) -> Iterator[Plan]:
+        plan = self.best
+        taking_part = [one for one in self._members if one.candidate in plan.order and not one.is_lowest]
+        for member in self._members:
+            for other in taking_part:
+                if other is member or member.is_lowest or other.lines.isdisjoint(member.lines):
+                    continue
+                order = [one for one in plan.order if one is not other.candidate and one is not member.candidate]
+                gone = (member.ordinal, other.ordinal)
+                left = {ordinal: units for ordinal, units in plan.left.items() if ordinal not in gone}
+                yield Plan(tuple(self._placed(order, member.candidate, early=True)), left)
 
     def _neighbours(self, member: Contender) -> Iterator[Plan]:
         """The best plan with another decision about one member."""
