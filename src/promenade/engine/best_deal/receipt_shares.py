@@ -23,10 +23,13 @@ class Share:
         self.of_remainders = 0
 
     def of(self, ledger: Ledger, line: int) -> int:
-        """The most that they take from the line as it is now, in minor units times FINE."""
+        """The most that they give for the line as it is now, in minor units times FINE.
+
+        That may be more than is left of it: what a line cannot take goes to others.
+        """
         left, original = open_worth(ledger, line)
         most = original * self.of_originals + left * self.of_remainders  # a hundredth of a percent is one of FINE
-        return -(-min(left * FINE, most) // ledger.scale)
+        return -(-most // ledger.scale)
 
 
 class ReceiptShares:
@@ -91,11 +94,12 @@ def open_worth(ledger: Ledger, line: int) -> tuple[int, int]:
         if mark & (EXCLUSIVE | FREE):
             return 0, 0
         original = ledger.totals[line] * scale
-        return original - taken * scale, original
+        left = original - taken * scale
+        return left, original if left > 0 else 0
     worth = ledger.unit_worths[line]
     left = original = 0
     for count, each, own in runs:
-        if not own & (EXCLUSIVE | FREE):
+        if not own & (EXCLUSIVE | FREE) and each * scale < worth:
             original += count * worth
             left += count * max(0, worth - each * scale)
     return left, original
