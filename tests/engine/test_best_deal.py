@@ -242,3 +242,10 @@ def test_what_was_priced_by_the_first_rules_is_priced_alike_again() -> None:
     now = priced(basket(line("A", "1", "20"), line("B", "1", "10")), *definitions)
     assert now.best_deal is not None
     assert (now.best_deal.scope, now.discount_minor > first.discount_minor) == (SCOPE, True)
+
+
+def test_an_exclusive_offer_leaves_lines_to_a_percentage_of_the_whole_receipt() -> None:
+    """Nine off the dearer line alone leave 1 % of 3.33, which is 0.03."""
+    nine = replace(exclusive(1, 0), actions=(ActionRow("a", 1, "RECEIPT", "ABSOLUTE", 900),))
+    outcome = priced(basket(line("A", "1", "3.33"), line("B", "1", "20")), nine, off(2, 1, kind="RECEIPT", priority=2))
+    assert outcome.discount_minor == 903

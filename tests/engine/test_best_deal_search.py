@@ -51,6 +51,10 @@ def small_case(chance: Random) -> Case:
             break
     resolution = chance.choice(("HIGHEST_DISCOUNT", "LOWEST_DISCOUNT"))
     definitions = [small_promotion(chance, number, resolution) for number in range(1, chance.randint(2, 3) + 1)]
+    if chance.random() < 0.3:  # a percentage of the whole receipt, after all others
+        row = ActionRow("a", 1, "RECEIPT", "PERCENTAGE", chance.choice((100, 1000, 5000, 9000)))
+        mode = chance.choice(("ADDITIVE", "MULTIPLICATIVE"))
+        definitions[-1] = PromotionDefinition(identity(9), "P9", priority=9, calculation_mode=mode, actions=(row,))
     budgets = {"b1": BudgetFact("b1", "ACTIVE", chance.choice((300, 900)), "EUR")}
     return definitions, Basket("t", tuple(lines), SHOP), Facts(budgets=budgets)
 

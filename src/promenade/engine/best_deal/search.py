@@ -351,7 +351,9 @@ class Search:
         if turn is None:
             taken = {line: set(range(ledger.units[line])) for line in sorted(member.lines)}
         else:
-            wanted = member.lines if member.prefers_units else set().union(*[other.lines for other in others])
+            wanted = (
+                member.lines if member.prefers_units else set(self._shares).union(*[other.lines for other in others])
+            )
             taken = _units_taken(turn, wanted)
         found: list[tuple[int, int]] = []
         for line, numbers in taken.items():
