@@ -188,8 +188,8 @@ def test_a_blocked_promotion_names_the_winner_and_the_difference() -> None:
     ]
     (one,) = priced(definitions, line("A", "1", "50"), settings=ASKED).missed
     assert (one.promotion_id, one.code) == ("ten", "BLOCKED_BY_EXCLUSION_GROUP")
-    assert (one.blocked_by_id, one.difference_minor, one.potential_saving_minor) == ("twenty", 500, 500)
-    assert one.remedy == "It would apply if twenty did not."
+    assert (one.blocked_by_id, one.difference_minor, one.potential_saving_minor) == ("twenty", 500, None)
+    assert (one.remedy, one.without) == ("It would apply if twenty did not.", (("twenty", "twenty"),))
 
 
 def test_a_winner_by_order_may_give_less_than_what_it_blocks() -> None:
@@ -202,11 +202,11 @@ def test_a_winner_by_order_may_give_less_than_what_it_blocks() -> None:
     assert (one.code, one.blocked_by_name, one.difference_minor) == ("BLOCKED_BY_EXCLUSIVITY", "global", -2000)
 
 
-def test_an_exhausted_budget_reports_the_lost_saving() -> None:
+def test_what_a_budget_does_not_cover_is_not_promised() -> None:
     definition = promotion("p", budget_ids=("b",))
     facts = Facts(budgets={"b": BudgetFact("b", "ACTIVE", 99, "EUR")})
     (one,) = priced([definition], line("A"), settings=ASKED, facts=facts).missed
-    assert (one.code, one.potential_saving_minor) == ("BUDGET_INSUFFICIENT", 100)
+    assert (one.code, one.potential_saving_minor) == ("BUDGET_INSUFFICIENT", None)
 
 
 def test_a_missed_threshold_is_priced_as_if_it_were_reached() -> None:
@@ -249,23 +249,23 @@ def test_a_quantity_gap_is_closed_with_the_cheapest_line() -> None:
         100,
     )
     assert gap.potential_saving_minor == 300  # 10 % of 20 + 2 x 5
-    assert outcome.nudges[0].message == "Buy 1 more and save 3.00 EUR with p."
+    assert outcome.nudges[0].message == "Buy 1 more of B and save 3.00 EUR with p."
 
 
-def test_a_minimum_amount_gap_is_closed_with_another_piece_of_the_article() -> None:
+def test_a_minimum_amount_gap_is_closed_with_goods_that_count_but_are_not_discounted_themselves() -> None:
     fifty = promotion("p", row("ARTICLE", "A", min_amount_hundredths=5000), actions=(TEN_OFF_A,))
-    (gap,) = priced([fifty], line("A", "1", "40"), line("B", "1", "90"), settings=NUDGED).gaps
-    assert (gap.gap_type, gap.gap_hundredths, gap.potential_saving_minor) == ("RECEIPT_AMOUNT", 1000, 500)
+    outcome = priced([fifty], line("A", "1", "40"), line("B", "1", "90"), settings=NUDGED)
+    (gap,) = outcome.gaps
+    assert (gap.gap_type, gap.gap_hundredths, gap.potential_saving_minor) == ("RECEIPT_AMOUNT", 1000, 400)
+    assert outcome.nudges[0].message == "Buy 10.00 EUR more of A and save 4.00 EUR with p."
 
 
-def test_two_gaps_of_one_promotion_are_priced_together() -> None:
+def test_two_gaps_of_one_promotion_are_one_promise() -> None:
     both = promotion("p", row("ITEM_QUANTITY", "2"), row("RECEIPT_AMOUNT", "100", sequence=2))
     outcome = priced([both], line("A", "1", "40"), settings=NUDGED)
-    assert [(one.gap_type, one.gap_hundredths) for one in outcome.gaps] == [
-        ("ITEM_QUANTITY", 100),
-        ("RECEIPT_AMOUNT", 6000),
-    ]
-    assert {one.potential_saving_minor for one in outcome.gaps} == {1000}  # both closed: 2 x 40 + 20
+    (gap,) = outcome.gaps  # the wider one
+    assert (gap.gap_type, gap.gap_hundredths, gap.potential_saving_minor) == ("RECEIPT_AMOUNT", 6000, 1000)
+    assert outcome.nudges[0].message == "Buy 1 more of A and 20.00 EUR more and save 10.00 EUR with p."
 
 
 def test_a_gap_that_would_not_help_alone_is_not_reported() -> None:
@@ -315,7 +315,8 @@ def test_nudges_are_few_and_the_greatest_saving_first() -> None:
     definitions = [promotion(f"p{n}", row("RECEIPT_AMOUNT", str(100 + 10 * n))) for n in range(5)]
     outcome = priced(definitions, line("A", "1", "95"), settings=NUDGED)
     assert len(outcome.gaps) == 5
-    assert [one.potential_saving_minor for one in outcome.nudges] == [1400, 1300, 1200]
+    # Each larger purchase brings those for the smaller ones too.
+    assert [one.potential_saving_minor for one in outcome.nudges] == [5 * 1400, 4 * 1300, 3 * 1200]
 
 
 # A nudge's promised saving is what closing the gap yields
@@ -337,17 +338,18 @@ SPENT = BudgetFact("b", "EXHAUSTED", 0, "EUR")
 def test_a_saving_beyond_a_limit_is_not_promised(limits: dict[str, Any], facts: Facts) -> None:
     limited = promotion("p", FROM_HUNDRED, **limits)
     outcome = priced([limited], line("A", "1", "90"), settings=NUDGED, facts=facts)
-    assert [gap.potential_saving_minor for gap in outcome.gaps] == [0]
+    assert outcome.gaps == ()
     assert outcome.nudges == ()
 
 
 def test_a_budget_must_bear_what_this_basket_already_takes_from_it_and_the_saving() -> None:
     first = promotion("a", budget_ids=("b",), priority=1)
     later = promotion("p", FROM_HUNDRED, budget_ids=("b",), priority=2)
-    for left, saving in ((1999, 0), (2000, 1000)):  # with the gap closed, the sale of 100 gets 10 off for each
+    # With the gap closed, the sale of 100 gets 10 off for each, where it has 9 now.
+    for left, savings in ((1999, []), (2000, [1100])):
         facts = Facts(budgets={"b": BudgetFact("b", "ACTIVE", left, "EUR")})
         outcome = priced([first, later], line("A", "1", "90"), settings=NUDGED, facts=facts)
-        assert [gap.potential_saving_minor for gap in outcome.gaps] == [saving]
+        assert [gap.potential_saving_minor for gap in outcome.gaps] == savings
 
 
 @pytest.mark.parametrize(
@@ -368,4 +370,4 @@ def test_a_saving_on_exclusively_used_units_is_not_promised(first: dict[str, Any
     }
     ten = promotion("p", FROM_HUNDRED, priority=2, **groups)
     outcome = priced([five, ten], line("A", "1", "90"), settings=NUDGED)
-    assert [(gap.promotion_id, gap.potential_saving_minor) for gap in outcome.gaps] == [("p", saving)]
+    assert [gap.potential_saving_minor for gap in outcome.gaps] == ([saving] if saving else [])

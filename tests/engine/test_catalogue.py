@@ -180,6 +180,7 @@ def test_promotions_that_are_not_candidates_state_the_reason() -> None:
     assert reasons == {
         "coupon": "COUPON_REQUIRED",
         "elsewhere": "WRONG_POS_GROUP",
+        "in dollars and over": "WRONG_CURRENCY",
         "later": "OUTSIDE_VALIDITY",
         "pilot": "NOT_IN_PILOT",
         "whole receipt": "OUTSIDE_VALIDITY",

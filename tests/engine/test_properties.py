@@ -37,7 +37,7 @@ REASONS = {
     *("CONDITION_NOT_MET", "NO_TARGET_LINES", "COUPON_REQUIRED", "NOTHING_LEFT_TO_DISCOUNT", "USAGE_LIMIT_REACHED"),
     *("BLOCKED_BY_EXCLUSIVITY", "BLOCKED_BY_EXCLUSION_GROUP"),
     *("BUDGET_NOT_ACTIVE", "BUDGET_EXHAUSTED", "BUDGET_INSUFFICIENT"),
-    *("OUTSIDE_VALIDITY", "WRONG_POS_GROUP", "NOT_IN_PILOT"),
+    *("OUTSIDE_VALIDITY", "WRONG_POS_GROUP", "NOT_IN_PILOT", "WRONG_CURRENCY"),
 }
 
 
@@ -157,9 +157,12 @@ def test_every_candidate_applies_or_states_a_reason(
     for one in outcome.missed:
         assert one.code in REASONS
         assert one.message
-        blocked = one.code.startswith("BLOCKED_")
-        assert blocked == (one.blocked_by_id is not None) == (one.difference_minor is not None) == bool(one.remedy)
-        assert not blocked or one.blocked_by_id in applied
+        is_named = one.blocked_by_id is not None
+        assert not one.code.startswith("BLOCKED_") or is_named
+        assert not is_named or one.code.startswith(("BLOCKED_", "NOTHING_LEFT"))
+        assert (one.difference_minor is not None) == bool(one.remedy) == bool(one.without)
+        assert is_named or not one.remedy
+        assert not is_named or one.blocked_by_id in applied
 
 
 @tried

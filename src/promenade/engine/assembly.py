@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from promenade.engine.advice import Advice
 from promenade.engine.basket import CouponFact
 from promenade.engine.benefits.loyalty import POINTS_MAX, points_after
 from promenade.engine.best_deal.deal import nothing_found
@@ -21,6 +20,7 @@ from promenade.engine.outcome import (
     Outcome,
     RefusedCoupon,
 )
+from promenade.engine.recommendations import Advice
 from promenade.engine.stacking import Decision, Pass
 from promenade.engine.turn import Turn
 from promenade.engine.view import BasketView

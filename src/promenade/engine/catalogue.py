@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from promenade.engine.basket import Settings
+from promenade.engine.basket import FIRST_RULES, Settings
 from promenade.engine.benefits.registry import compile_benefits
 from promenade.engine.conditions import parse_conditions
 from promenade.engine.definition import DefinitionError, PromotionDefinition
@@ -20,7 +20,8 @@ __all__ = ["Catalogue", "CompiledPromotion", "RecordedCatalogue", "compile_promo
 FEW = 16
 
 # Reasons that are never shown: the promotion is not offered here at all.
-_UNREPORTED = ("INACTIVE", "CURRENCY")
+_UNREPORTED = ("INACTIVE",)
+_FIRST_UNREPORTED = ("INACTIVE", "WRONG_CURRENCY")
 
 
 def compile_promotion(definition: PromotionDefinition) -> CompiledPromotion:
@@ -28,7 +29,8 @@ def compile_promotion(definition: PromotionDefinition) -> CompiledPromotion:
     groups = parse_conditions(definition.conditions)
     benefits = compile_benefits(definition)
     promotion = CompiledPromotion(definition, groups, benefits, definition_hash(definition))
-    promotion.entries = entry_keys(promotion)
+    promotion.entries = entry_keys(promotion, in_part=False)
+    promotion.entries_in_part = entry_keys(promotion, in_part=True)
     promotion.least = least_of(promotion)
     return promotion
 
@@ -142,7 +144,7 @@ class Catalogue:
         held = sale_keys(view).union(request_keys(view))
         found: list[CompiledPromotion] = []
         for promotion in self._promotions.values():
-            entries = promotion.entries
+            entries = promotion.entries_in_part
             # A coupon leads straight to its promotions, whatever else the basket holds.
             can_matter = entries is None or bool(promotion.definition.coupon_type_ids) or not held.isdisjoint(entries)
             if (settings.include_missed or can_matter) and promotion.refusal(asker) is None:
@@ -152,19 +154,25 @@ class Catalogue:
     def outsiders(self, view: BasketView, coupon_type_ids: Iterable[str]) -> list[tuple[CompiledPromotion, str]]:
         """For missedPromotions: those that would affect the basket but are no candidates, with the reason.
 
-        OUTSIDE_VALIDITY, WRONG_POS_GROUP, NOT_IN_PILOT or COUPON_REQUIRED; sorted by promotion id.
+        OUTSIDE_VALIDITY, WRONG_POS_GROUP, WRONG_CURRENCY, NOT_IN_PILOT or COUPON_REQUIRED; sorted by promotion id.
         """
+        unreported = _FIRST_UNREPORTED if view.settings.rules == FIRST_RULES else _UNREPORTED
         asker = RequestFacts(view, frozenset(coupon_type_ids))
         held = sale_keys(view).union(request_keys(view))
         found: list[tuple[CompiledPromotion, str]] = []
         for promotion in self._promotions.values():
             refused = promotion.refusal(asker)
-            if refused is None or refused in _UNREPORTED:
+            if refused is None or refused in unreported:
                 continue
-            if promotion.entries is None or not held.isdisjoint(promotion.entries):
+            entries = promotion.leads(view.settings.rules)
+            if entries is None or not held.isdisjoint(entries):
                 found.append((promotion, refused))
         found.sort(key=_by_id)
         return found
+
+    def recorded(self, hashes: Iterable[str]) -> tuple[str, ...]:
+        """What an outcome records that was priced with these definitions: each once, in this order."""
+        return tuple(dict.fromkeys(hashes))
 
     def control_arms(self, view: BasketView) -> tuple[str, ...]:
         """Ids of the pilots and experiments whose control arm the asking POS group is in, sorted (section 9)."""
@@ -182,6 +190,10 @@ class RecordedCatalogue(Catalogue):
     def relevant(self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings) -> list[CompiledPromotion]:
         """Every candidate."""
         return self.candidates(view, coupon_type_ids, settings)
+
+    def recorded(self, hashes: Iterable[str]) -> tuple[str, ...]:
+        """The same as then: all of them, in the order in which they were put."""
+        return tuple([promotion.hash for promotion in self._promotions.values()])
 
 
 def _by_id(found: tuple[CompiledPromotion, str]) -> str:

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from promenade.engine.advice import CandidateVerdict, advise
+from promenade.engine.advice import advise
 from promenade.engine.assembly import assemble, assemble_untouched
 from promenade.engine.basket import FIRST_RULES, ArticleFact, Basket, CouponFact, Facts, Settings
 from promenade.engine.best_deal.deal import best_pass
 from promenade.engine.catalogue import Catalogue, CompiledPromotion
+from promenade.engine.first_rules import advice as first_rules
 from promenade.engine.first_rules.best_deal import best_pass as first_best_pass
+from promenade.engine.first_rules.supposing import WhatIf as FirstWhatIf
 from promenade.engine.outcome import BestDeal, Outcome
-from promenade.engine.promotion import Order
-from promenade.engine.stacking import Candidate, Decision, Pass, World
+from promenade.engine.recommendations import CandidateVerdict
+from promenade.engine.stacking import Candidate, Decision, Pass, Triggers, World, in_order
 from promenade.engine.supposing import WhatIf
 from promenade.engine.view import BasketView
 
@@ -30,8 +32,8 @@ class Selection:
 
     ``candidates`` are those that the outcome depends on (`Catalogue.relevant`).
     ``hashes``: of every definition that the outcome depends on: the candidates first, then those in whose control arm
-    this basket is, then the outsiders. ``budget_ids``: budgets linked to the candidates. ``usage_ids``: promotions with
-    usage limits.
+    this basket is, then the outsiders. ``asked``: the promotions about which facts are needed: the candidates, and what
+    a coupon would bring. ``budget_ids``: budgets linked to them. ``usage_ids``: those with usage limits.
     """
 
     view: BasketView
@@ -43,6 +45,9 @@ class Selection:
     control_arms: tuple[str, ...]
     hashes: tuple[str, ...]
     outsiders: tuple[tuple[CompiledPromotion, str], ...]
+    catalogue: Catalogue
+    triggers: Triggers
+    asked: tuple[CompiledPromotion, ...]
 
 
 def select(
@@ -63,27 +68,19 @@ def select(
         if fact.refusal is None and fact.coupon_type_id is not None:
             triggers.setdefault(fact.coupon_type_id, (position, fact.code))
     promotions = catalogue.relevant(view, triggers, settings)
-    candidates: list[Candidate] = []
-    for promotion in promotions:
-        types = promotion.definition.coupon_type_ids
-        if types:
-            position, code = min([triggers[type_id] for type_id in types if type_id in triggers])
-            candidates.append(Candidate(promotion, position, code))
-        else:
-            candidates.append(Candidate(promotion))
-    if len(candidates) > 1:
-        candidates.sort(key=_order)
-    budget_ids: dict[str, None] = {}
-    usage_ids: list[str] = []
-    for ordinal, candidate in enumerate(candidates, start=1):
-        candidate.ordinal = ordinal
-        definition = candidate.promotion.definition
-        if definition.budget_ids:
-            budget_ids.update(dict.fromkeys(definition.budget_ids))
-        if candidate.promotion.is_use_limited:
-            usage_ids.append(definition.id)
+    candidates = in_order(promotions, triggers)
     control_arms = catalogue.control_arms(view)
     outsiders = tuple(catalogue.outsiders(view, triggers)) if settings.include_missed else _NOTHING
+    asked = [candidate.promotion for candidate in candidates]
+    if outsiders and settings.rules != FIRST_RULES:  # what would they save with a coupon?
+        asked += [promotion for promotion, reason in outsiders if reason == "COUPON_REQUIRED"]
+    budget_ids: dict[str, None] = {}
+    usage_ids: list[str] = []
+    for promotion in asked:
+        if promotion.definition.budget_ids:
+            budget_ids.update(dict.fromkeys(promotion.definition.budget_ids))
+        if promotion.is_use_limited:
+            usage_ids.append(promotion.id)
     return Selection(
         view,
         tuple(candidates),
@@ -92,8 +89,11 @@ def select(
         tuple(budget_ids),
         tuple(usage_ids),
         control_arms,
-        _hashes(catalogue, candidates, control_arms, outsiders),
+        catalogue.recorded(_hashes(catalogue, candidates, control_arms, outsiders)),
         outsiders,
+        catalogue,
+        triggers,
+        tuple(asked),
     )
 
 
@@ -113,11 +113,6 @@ def _hashes(
     return tuple(hashes)
 
 
-def _order(candidate: Candidate) -> Order:
-    promotion = candidate.promotion
-    return promotion.order if candidate.coupon is None else promotion.order_with(candidate.coupon_position)
-
-
 def price(selection: Selection, facts: Facts) -> Outcome:
     """The outcome for a selection; only budgets and usage are read from ``facts`` here."""
     view = selection.view
@@ -132,10 +127,16 @@ def price(selection: Selection, facts: Facts) -> Outcome:
     decisions = [decision for decision in done.decisions if decision is not None]
     # Advice has nothing to say about those that gave all that they can give.
     fates = [_fate(decision, done) for decision in decisions if decision.reason is not None or decision.gaps]
-    advice = advise(view, fates, selection.outsiders, WhatIf(world, done.applied))
-    return assemble(
-        view, done, decisions, selection.coupons, advice, selection.control_arms, selection.hashes, best_deal
-    )
+    hashes = selection.hashes
+    if view.settings.rules == FIRST_RULES:
+        advice = first_rules.advise(view, fates, selection.outsiders, FirstWhatIf(world, done.applied))
+    else:
+        informed = frozenset([promotion.id for promotion in selection.asked])
+        what_if = WhatIf(selection.catalogue, world, done, best_deal, selection.triggers, informed)
+        advice = advise(view, fates, selection.outsiders, what_if)
+        if what_if.extras:
+            hashes = selection.catalogue.recorded((*hashes, *what_if.extras))
+    return assemble(view, done, decisions, selection.coupons, advice, selection.control_arms, hashes, best_deal)
 
 
 def _fate(decision: Decision, done: Pass) -> CandidateVerdict:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
+from promenade.engine.benefits.bundle import BundleDiscount
 from promenade.engine.conditions.registry import Group, IndexKey
 from promenade.engine.promotion import CompiledPromotion
 from promenade.engine.thresholds import FINEST, Least
@@ -24,16 +25,16 @@ Bucket = dict[str, CompiledPromotion]  # by promotion id: an ordered set with re
 _NOTHING: Bucket = {}
 
 
-def entry_keys(promotion: CompiledPromotion) -> tuple[IndexKey, ...] | None:
+def entry_keys(promotion: CompiledPromotion, *, in_part: bool) -> tuple[IndexKey, ...] | None:
     """The keys of which a basket must hold at least one for the promotion to matter; None = it may matter to any
-    basket.
+    basket. ``in_part``: any piece of a bundle matters, so that it can be told which others are missing.
 
     Per AND group: every positive condition that names lines is an entry, so that near misses are found; else the
     targets of the benefits, when all of them have targets; else one condition on the request that must hold anyway.
     """
     if not promotion.benefits:
         return ()
-    targets = _target_keys(promotion)
+    targets = _target_keys(promotion, in_part)
     if not promotion.groups:
         return targets
     keys: dict[IndexKey, None] = {}
@@ -64,10 +65,10 @@ def _request_condition_keys(group: Group) -> tuple[IndexKey, ...] | None:
     return None
 
 
-def _target_keys(promotion: CompiledPromotion) -> tuple[IndexKey, ...] | None:
+def _target_keys(promotion: CompiledPromotion, in_part: bool) -> tuple[IndexKey, ...] | None:
     found: list[IndexKey] = []
     for benefit in promotion.benefits:
-        keys = benefit.keys()
+        keys = benefit.keys_of_any() if in_part and isinstance(benefit, BundleDiscount) else benefit.keys()
         if keys is None:
             return None
         found.extend(keys)
@@ -217,9 +218,9 @@ class CandidateIndex:
         definition = promotion.definition
         if definition.coupon_type_ids:
             return [(self._coupons, one) for one in definition.coupon_type_ids]
-        if promotion.entries is None:
+        if promotion.entries_in_part is None:
             return [(self._places, one) for one in definition.pos_groups]
-        return [(self._tables[kind], value) for kind, value in promotion.entries]
+        return [(self._tables[kind], value) for kind, value in promotion.entries_in_part]
 
     def reach(self, view: BasketView, coupon_type_ids: frozenset[str]) -> Bucket:
         """The promotions that can affect a basket, whatever their validity, each once; without those on `ladders`."""

@@ -119,8 +119,28 @@ class Recommendation:
 
 
 @dataclass(frozen=True, slots=True)
+class Addition:
+    """What closes a gap: more pieces of a line, a new line of some article, or goods of an amount (section 10).
+
+    ``line_reference``: the line whose quantity grows; without one it is a new line, the last of the basket. Goods of an
+    amount are one piece at ``unit_price_hundredths``, which no article-level promotion discounts; they are unspecific
+    unless an article or a group is named.
+    """
+
+    line_reference: str | None
+    article_number: str | None
+    article_group_id: str | None
+    quantity_thousandths: int
+    unit_price_hundredths: int
+    is_amount: bool
+
+
+@dataclass(frozen=True, slots=True)
 class MissedPromotion:
-    """missedPromotions: why a promotion did not apply, and what would have to go for it to apply."""
+    """missedPromotions: why a promotion did not apply, and what would have to go for it to apply.
+
+    The fields from ``missing`` on are absent under `FIRST_RULES`.
+    """
 
     promotion_id: str
     promotion_name: str
@@ -132,8 +152,10 @@ class MissedPromotion:
     potential_saving_minor: int | None = None
     blocked_by_id: str | None = None
     blocked_by_name: str | None = None
-    difference_minor: int | None = None  # winner's discount minus what this one would have given; may be below zero
+    difference_minor: int | None = None  # what the basket saves minus what it would without the winner; may be < 0
     remedy: str | None = None
+    missing: tuple[Addition, ...] | None = None  # what brings the saving
+    without: tuple[tuple[str, str], ...] | None = None  # id and name of the promotions that the remedy names
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +169,7 @@ class Gap:
     threshold_hundredths: int
     gap_hundredths: int
     potential_saving_minor: int
+    missing: tuple[Addition, ...] | None = None  # absent under `FIRST_RULES`
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +180,7 @@ class Nudge:
     promotion_id: str
     promotion_name: str
     gap_type: str
+    missing: tuple[Addition, ...] | None = None  # absent under `FIRST_RULES`
 
 
 @dataclass(frozen=True, slots=True)

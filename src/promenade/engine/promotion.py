@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from promenade.engine.basket import FIRST_RULES
 from promenade.engine.benefits.registry import Benefit
 from promenade.engine.conditions.registry import Condition, Group, IndexKey
 from promenade.engine.definition import PromotionDefinition
@@ -90,8 +91,9 @@ class CompiledPromotion:
 
     ``order_before`` and ``order_after`` are the parts of the order of section 4 on both sides of the position of the
     triggering coupon; ``order`` is the whole of it without a coupon. ``entries`` are the keys under which the candidate
-    index holds it, None when any basket may matter. ``least`` is what it needs, where that alone decides.
-    ``group_id`` is its priority group, ``exclusion_id`` its exclusion group.
+    index holds it, None when any basket may matter; ``entries_in_part`` also those of any piece of a bundle. ``least``
+    is what it needs, where that alone decides. ``group_id`` is its priority group, ``exclusion_id`` its exclusion
+    group.
     """
 
     __slots__ = (
@@ -100,6 +102,7 @@ class CompiledPromotion:
         "definition",
         "ends",
         "entries",
+        "entries_in_part",
         "exclusion_id",
         "gives_items",
         "group_id",
@@ -132,6 +135,7 @@ class CompiledPromotion:
         self.groups = groups
         self.benefits = benefits
         self.entries: tuple[IndexKey, ...] | None = None
+        self.entries_in_part: tuple[IndexKey, ...] | None = None
         self.least: Least | None = None
         self.stage = min([benefit.stage for benefit in benefits], default=2)
         self.gives_items = any(benefit.code == "FREE_ITEM" for benefit in benefits)
@@ -165,6 +169,10 @@ class CompiledPromotion:
         self.treated_groups: frozenset[str] = frozenset() if pilot is None else treated_groups(pilot)
         self.control_groups: frozenset[str] = frozenset() if pilot is None else control_groups(pilot)
 
+    def leads(self, rules: int) -> tuple[IndexKey, ...] | None:
+        """The entries that lead to it for these rules of advice."""
+        return self.entries if rules == FIRST_RULES else self.entries_in_part
+
     def order_with(self, coupon_position: int) -> Order:
         """Its place in the order if the code presented at this position triggers it."""
         return *self.order_before, coupon_position, *self.order_after
@@ -172,7 +180,7 @@ class CompiledPromotion:
     def refusal(self, asker: RequestFacts) -> str | None:
         """Why it is no candidate (sections 2 and 9), None when it is one.
 
-        A reason code of section 10; ``INACTIVE`` and ``CURRENCY`` are internal and never shown.
+        A reason code of section 10; ``INACTIVE`` is internal and never shown.
         """
         definition = self.definition
         by_status = None if definition.status == "ACTIVE" else self._refusal_by_status(asker)
@@ -180,7 +188,7 @@ class CompiledPromotion:
         if by_status == "INACTIVE":
             return by_status
         if definition.currency is not None and definition.currency != asker.currency:
-            return "CURRENCY"
+            return "WRONG_CURRENCY"
         if definition.pos_groups and asker.pos_group_id not in definition.pos_groups:
             return "WRONG_POS_GROUP"
         if not self.starts <= asker.now < self.ends:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Iterable
 
-from promenade.engine.advice import GAPS_MAX, NEAR_PERCENT, RECOMMENDATIONS_MAX
 from promenade.engine.index import LINE_KINDS
 from promenade.engine.promotion import CompiledPromotion, Order, RequestFacts
+from promenade.engine.recommendations import GAPS_MAX, NEAR_PERCENT, RECOMMENDATIONS_MAX
 from promenade.engine.thresholds import Least
 from promenade.engine.view import BasketView
 

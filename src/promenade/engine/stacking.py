@@ -6,13 +6,13 @@ advice reads the decisions and decides nothing again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from promenade.engine.basket import FIRST_RULES, ArticleFact, BudgetFact, UsageFact
 from promenade.engine.benefits.registry import REWARDS_ONLY
 from promenade.engine.leaving import Units, book_leaving
 from promenade.engine.ledger import EXCLUSIVE, FREE, MANY, Ledger, State, owner_of
-from promenade.engine.promotion import NO_COUPON, CompiledPromotion, Unmet
+from promenade.engine.promotion import NO_COUPON, CompiledPromotion, Order, Unmet
 from promenade.engine.turn import Turn
 from promenade.engine.verdict import Met, Missed
 from promenade.engine.view import BasketView
@@ -35,10 +35,42 @@ class Candidate:
         self.is_dynamic = promotion.is_dynamic
 
 
+Triggers = Mapping[str, tuple[int, str]]
+"""By coupon type its first valid code: position among those presented, and the code."""
+
+
+def in_order(promotions: Iterable[CompiledPromotion], triggers: Triggers) -> list[Candidate]:
+    """The promotions as candidates, in the order of section 4."""
+    candidates: list[Candidate] = []
+    for promotion in promotions:
+        types = promotion.definition.coupon_type_ids
+        if types:
+            position, code = min([triggers[type_id] for type_id in types if type_id in triggers])
+            candidates.append(Candidate(promotion, position, code))
+        else:
+            candidates.append(Candidate(promotion))
+    if len(candidates) > 1:
+        candidates.sort(key=_order)
+    return numbered(candidates)
+
+
+def numbered(candidates: list[Candidate]) -> list[Candidate]:
+    """The same candidates, with their ordinals in this order."""
+    for ordinal, candidate in enumerate(candidates, start=1):
+        candidate.ordinal = ordinal
+    return candidates
+
+
+def _order(candidate: Candidate) -> Order:
+    promotion = candidate.promotion
+    return promotion.order if candidate.coupon is None else promotion.order_with(candidate.coupon_position)
+
+
 class Decision:
     """What happened to a candidate; ``reason`` is a code of section 10, None = applied.
 
-    ``blocked_by`` is the winner, ``own_minor`` what this one would have given in its place (None: unknown).
+    ``blocked_by`` is the winner, or with NOTHING_LEFT_TO_DISCOUNT the one that took most of its targets. ``own_minor``:
+    under `FIRST_RULES` what this one would have given in the winner's place (None: unknown).
     """
 
     __slots__ = ("blocked_by", "candidate", "gaps", "own_minor", "reason", "turn", "unmet")
@@ -63,7 +95,18 @@ class Decision:
 class World:
     """What a pass prices against: the view of the basket, the candidates in order, and the facts that limit them."""
 
-    __slots__ = ("articles", "budgets", "candidates", "diagnose", "exclusions", "mets", "tiers", "usage", "view")
+    __slots__ = (
+        "articles",
+        "budgets",
+        "candidates",
+        "diagnose",
+        "exclusions",
+        "is_first",
+        "mets",
+        "tiers",
+        "usage",
+        "view",
+    )
 
     def __init__(
         self,
@@ -78,7 +121,8 @@ class World:
         self.articles = articles
         self.budgets = budgets
         self.usage = usage
-        self.diagnose = view.settings.include_missed  # price blocked promotions too
+        self.is_first = view.settings.rules == FIRST_RULES
+        self.diagnose = self.is_first and view.settings.include_missed  # price blocked promotions too
         self.tiers = view.settings.nudges  # record the next tier of applied promotions too
         self.mets: list[Met | Unmet | None] = [None] * (len(candidates) + 1)
         exclusions: dict[str, list[Candidate]] = {}
@@ -324,7 +368,14 @@ class Pass:
         return decision
 
     def leave_out(self, candidate: Candidate, met: Met) -> None:
-        """Record that the best deal left out a qualifying candidate in favour of those it applied."""
+        """Record that the best deal left out a qualifying candidate in favour of those it applied.
+
+        If what it applied leaves no room for the candidate, the reason is that of any other candidate.
+        """
+        decided = None if self.world.is_first else self._without_room(candidate, met)
+        if decided is not None:
+            self.decisions[candidate.ordinal - 1] = decided
+            return
         targets = {place for one in candidate.promotion.benefits for place in one.targets(self._turn(candidate, met))}
         winner: Candidate | None = None
         for decision in self.applied:
@@ -338,6 +389,18 @@ class Pass:
         )
         self.decisions[candidate.ordinal - 1] = decided
 
+    def _without_room(self, candidate: Candidate, met: Met) -> Decision | None:
+        """Why a candidate could not apply after all the others; None if it could."""
+        if candidate.exclusion_id is not None:
+            for one in self.applied:
+                if one.candidate.exclusion_id == candidate.exclusion_id:
+                    return Decision(candidate, "BLOCKED_BY_EXCLUSION_GROUP", blocked_by=one.candidate)
+        decided = self._attempt(candidate, met)
+        if decided.turn is None:
+            return decided
+        decided.turn.undo()
+        return None
+
     def _nothing(self, candidate: Candidate, met: Met, turn: Turn) -> Decision:
         """Why a promotion that qualifies and is not blocked gives nothing."""
         promotion = candidate.promotion
@@ -348,7 +411,7 @@ class Pass:
             winner = self._owner(position, turn)
             if winner is not None:
                 return self._blocked(candidate, met, winner)
-        gaps = _gaps(promotion, turn)
+        gaps = tuple([gap for gap in _gaps(promotion, turn) if gap.code != "NEXT_BUNDLE"])
         if gaps:
             decision = Decision(candidate, "CONDITION_NOT_MET")
             decision.gaps = gaps
@@ -356,7 +419,19 @@ class Pass:
         is_bundle = any(benefit.code == "BUNDLE" for benefit in promotion.benefits)
         if is_bundle and self._lacks_bundle(candidate, met, targets):
             return Decision(candidate, "NO_TARGET_LINES")
-        return Decision(candidate, "NOTHING_LEFT_TO_DISCOUNT")
+        return Decision(candidate, "NOTHING_LEFT_TO_DISCOUNT", blocked_by=self._taker(targets))
+
+    def _taker(self, targets: set[int]) -> Candidate | None:
+        """The promotion that took most of these lines; of equals the first in order."""
+        if self.world.is_first:
+            return None
+        most, taker = 0, None
+        for decision in self.applied:
+            turn = decision.turn
+            taken = 0 if turn is None else sum([take[2] for take in turn.takes if take[0] in targets])
+            if taken > most:
+                most, taker = taken, decision.candidate
+        return taker
 
     def _lacks_bundle(self, candidate: Candidate, met: Met, targets: set[int]) -> bool:
         """Whether its bundles would be incomplete too if no promotion had come before it."""

@@ -1,123 +1,157 @@
-"""What a promotion would give on a different basket, priced by the engine itself (section 10)."""
+"""The whole basket priced again, as it would be: with goods added, with a coupon, paid otherwise, without a promotion.
+
+Each of these is a real pricing by the tenant's own strategy, with every budget and limit. A supposed basket may reach
+promotions that the present one does not. A promotion whose budgets, usage or gifts the store was not asked about cannot
+be priced, so nothing is said about such a basket. The definitions of all of them are recorded with the outcome, and
+none of these decisions depends on what the shortlist left out, so that a replay supposes the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
-from promenade.engine.ledger import Ledger
-from promenade.engine.promotion import CompiledPromotion, Unmet
-from promenade.engine.stacking import Candidate, Decision, Pass, World
-from promenade.engine.turn import Turn
+from promenade.engine.basket import Payment
+from promenade.engine.best_deal.deal import best_pass
+from promenade.engine.catalogue import Catalogue
+from promenade.engine.outcome import BestDeal
+from promenade.engine.promotion import CompiledPromotion
+from promenade.engine.stacking import Candidate, Decision, Pass, Triggers, World, in_order, numbered
 from promenade.engine.view import BasketView
+
+PASSES_MAX = 60  # pricings per evaluation
+NODES_FREE = 256  # passes of best deals per evaluation; more only if the present basket took more
+
+
+class Supposed:
+    """A supposed pricing: what the customer saves in all, and what became of each candidate."""
+
+    __slots__ = ("_decisions", "total_minor")
+
+    def __init__(self, done: Pass) -> None:
+        self.total_minor = saved_minor(done)
+        self._decisions = {one.candidate.promotion.id: one for one in done.decisions if one is not None}
+
+    def decision(self, promotion: CompiledPromotion) -> Decision | None:
+        """What became of a promotion; None if it was no candidate or the best deal left it out."""
+        return self._decisions.get(promotion.id)
+
+
+def saved_minor(done: Pass) -> int:
+    """Discounts and the value of gifts."""
+    return sum([one.turn.discount_minor + one.turn.give_away_minor for one in done.applied if one.turn is not None])
 
 
 class WhatIf:
-    """Prices single promotions on other baskets, after a pass over ``world`` in which ``applied`` applied."""
+    """Prices supposed baskets, after ``done`` was the pricing of the present one, which is ``world``.
 
-    __slots__ = ("_applied", "_excluding", "_world")
+    ``informed``: ids of the promotions whose budgets and usage are among the facts. Its methods return None where the
+    supposed basket cannot be priced, or if more was supposed than an evaluation may cost.
+    """
 
-    def __init__(self, world: World, applied: Sequence[Decision]) -> None:
+    __slots__ = (
+        "_best_deal",
+        "_catalogue",
+        "_informed",
+        "_nodes",
+        "_passes",
+        "_triggers",
+        "_without",
+        "_world",
+        "extras",
+        "now_minor",
+        "view",
+    )
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        world: World,
+        done: Pass,
+        best_deal: BestDeal | None,
+        triggers: Triggers,
+        informed: Collection[str],
+    ) -> None:
+        self._catalogue = catalogue
         self._world = world
-        self._applied = applied
-        # The other promotions do not affect one that excludes nothing itself.
-        self._excluding = [one for one in applied if _may_exclude(one.candidate.promotion)]
+        self._best_deal = best_deal
+        self._triggers = triggers
+        self._informed = informed
+        self._passes = 0
+        self._nodes = 0
+        self._without: dict[frozenset[str], Supposed | None] = {}
+        self.view = world.view
+        self.now_minor = saved_minor(done)
+        self.extras: dict[str, None] = {}  # hashes of the definitions that supposed baskets were priced with
 
-    def alone(self, promotion: CompiledPromotion, view: BasketView) -> int:
-        """What a promotion alone would give, discount plus give-away in minor units; 0 if it does not qualify."""
-        turn = self._turn_alone(promotion, view)
-        return 0 if turn is None else turn.discount_minor + turn.give_away_minor
+    def with_goods(self, view: BasketView, promotion: CompiledPromotion) -> Supposed | None:
+        """The basket of ``view``, supposed for the sake of a promotion that is a candidate now."""
+        return self._priced(view, self._triggers, promotion)
 
-    def beside(self, promotion: CompiledPromotion, view: BasketView) -> int:
-        """How much more the customer would get with the candidate than without it, with limits and exclusions applied.
+    def with_payment(self, payment: Payment, promotion: CompiledPromotion) -> Supposed | None:
+        """The present basket, paid otherwise."""
+        return self._priced(self.view.with_payment(payment), self._triggers, promotion)
 
-        Only applied promotions that can interfere with it are priced too; negative where it would displace better ones.
-        """
-        alone = self._turn_alone(promotion, view)
-        if alone is None:
-            return 0
-        others = self._applied if _may_exclude(promotion) else self._excluding
-        if not others and not _is_limited(promotion):
-            return alone.discount_minor + alone.give_away_minor
-        (candidate,) = [one for one in self._world.candidates if one.promotion is promotion]
-        rivals = [one.candidate for one in others if _are_rivals(candidate, alone, one)]
-        if not rivals and not _is_limited(promotion):
-            return alone.discount_minor + alone.give_away_minor
-        turns = self._turns(view, [*rivals, candidate])
-        own = turns.get(promotion.id)
-        if own is None:
-            return 0
-        if candidate.exclusion_id is None and all(one.ordinal < candidate.ordinal for one in rivals):
-            return own  # earlier promotions are not affected by it
-        return sum(turns.values()) - sum(self._turns(view, rivals).values())
+    def with_coupon(self, coupon_type_id: str, promotion: CompiledPromotion) -> Supposed | None:
+        """The present basket with one more coupon, of this type, as the last one."""
+        triggers = {**self._triggers, coupon_type_id: (len(self.view.basket.coupons), "")}
+        return self._priced(self.view, triggers, promotion)
 
-    def _turn_alone(self, promotion: CompiledPromotion, view: BasketView) -> Turn | None:
-        met = promotion.qualify(view, view.sale_total_minor)
-        if isinstance(met, Unmet):
+    def without(self, promotion_ids: frozenset[str]) -> Supposed | None:
+        """The present basket if these promotions did not exist."""
+        if promotion_ids not in self._without:
+            kept = [
+                Candidate(one.promotion, one.coupon_position, one.coupon)
+                for one in self._world.candidates
+                if one.promotion.id not in promotion_ids
+            ]
+            self._without[promotion_ids] = self._passed(self.view, numbered(kept)) if self._may_go_on() else None
+        return self._without[promotion_ids]
+
+    def _may_go_on(self) -> bool:
+        nodes = 0 if self._best_deal is None else self._best_deal.nodes
+        return self._passes < PASSES_MAX and self._nodes <= max(NODES_FREE, nodes)
+
+    def _priced(self, view: BasketView, triggers: Triggers, promotion: CompiledPromotion) -> Supposed | None:
+        if not self._may_go_on():
             return None
-        turn = Turn(
-            Ledger(view, self._world.articles),
-            promotion.id,
-            1,
-            promotion.is_unit_exclusive,
-            view.sale if met.lines is None else met.lines,
-            met.triggers,
-            promotion.definition.max_applications_per_transaction,
-        )
-        for benefit in promotion.benefits:
-            benefit.book(turn)
-        return turn
+        settings = view.settings
+        if settings.strategy != "BEST_DEAL":  # then it makes no difference how many candidates do not qualify
+            settings = replace(settings, include_missed=False)
+        settings = replace(settings, nudges=False)
+        promotions = self._catalogue.relevant(view, triggers, settings)
+        if settings.strategy != "BEST_DEAL":
+            promotions = [one for one in promotions if one is promotion or not _is_out_of_reach(one, view)]
+        self.extras.update(dict.fromkeys([one.hash for one in promotions]))
+        if any(not self._is_known(one, promotion) for one in promotions):
+            return None
+        return self._passed(view, in_order(promotions, triggers))
 
-    def _turns(self, view: BasketView, candidates: list[Candidate]) -> dict[str, int]:
-        """What each of some candidates gives beside the others, by promotion id; only those that apply."""
-        again: list[Candidate] = []
-        for ordinal, one in enumerate(sorted(candidates, key=_place), start=1):
-            candidate = Candidate(one.promotion, one.coupon_position, one.coupon)
-            candidate.ordinal = ordinal
-            again.append(candidate)
-        known = self._world
-        world = World(view, again, known.articles, known.budgets, known.usage)
-        world.diagnose = world.tiers = False
-        return {
-            decision.candidate.promotion.id: turn.discount_minor + turn.give_away_minor
-            for decision in Pass(world).run().applied
-            if (turn := decision.turn) is not None
-        }
-
-
-def _place(candidate: Candidate) -> int:
-    return candidate.ordinal
-
-
-def _is_limited(promotion: CompiledPromotion) -> bool:
-    return promotion.is_use_limited or bool(promotion.definition.budget_ids)
-
-
-def _may_exclude(promotion: CompiledPromotion) -> bool:
-    definition = promotion.definition
-    return bool(definition.exclusivity != "NONE" or definition.exclusion_group or definition.budget_ids)
-
-
-def _are_rivals(candidate: Candidate, alone: Turn, applied: Decision) -> bool:
-    """Whether one can keep the other from units, from applying, or from a budget (sections 5 and 8)."""
-    other = applied.candidate
-    if candidate is other:
-        return False
-    one, two = candidate.promotion, other.promotion
-    if one.is_global or two.is_global:
-        return True
-    if candidate.exclusion_id is not None and candidate.exclusion_id == other.exclusion_id:
-        return True
-    if (one.is_group_exclusive or two.is_group_exclusive) and candidate.group_id == other.group_id:
-        return True
-    if one.is_unit_exclusive or two.is_unit_exclusive:
-        looked_at = {place for benefit in one.benefits for place in benefit.targets(alone)}
-        taken = () if applied.turn is None else [take[0] for take in applied.turn.takes]
-        if not _articles(alone, looked_at).isdisjoint(_articles(alone, taken)):
+    def _is_known(self, promotion: CompiledPromotion, aim: CompiledPromotion) -> bool:
+        """Whether all is known that its price depends on; also if the shortlist kept it by chance."""
+        if not (promotion.definition.budget_ids or promotion.is_use_limited or promotion.gives_items):
             return True
-    return not set(one.definition.budget_ids).isdisjoint(two.definition.budget_ids)
+        if promotion is aim:
+            return True
+        if promotion.id not in self._informed:
+            return False
+        settings = self.view.settings
+        is_listed = settings.include_missed or settings.strategy == "BEST_DEAL"
+        return is_listed or not _is_out_of_reach(promotion, self.view)
+
+    def _passed(self, view: BasketView, candidates: Sequence[Candidate]) -> Supposed:
+        known = self._world
+        world = World(view, candidates, known.articles, known.budgets, known.usage)
+        world.tiers = True
+        self._passes += 1
+        if view.settings.strategy != "BEST_DEAL":
+            return Supposed(Pass(world).run())
+        done, found = best_pass(world)
+        self._nodes += found.nodes
+        return Supposed(done)
 
 
-def _articles(turn: Turn, positions: Iterable[int]) -> set[str]:
-    """Lines added to close a gap hold the same articles, so articles tell which promotions compete."""
-    lines = turn.view.lines
-    return {lines[position].article_number for position in positions}
+def _is_out_of_reach(promotion: CompiledPromotion, view: BasketView) -> bool:
+    """Whether a basket misses the one threshold that decides whether the promotion qualifies."""
+    least = promotion.least
+    return least is not None and least.percent(view) is not None

@@ -28,11 +28,25 @@ class Met:
 
 
 @value(frozen=True, slots=True)
+class Piece:
+    """What one component of an incomplete bundle lacks: so many pieces like one of the ``lines`` that fit.
+
+    ``article_number`` and ``article_group_id`` are what the component names.
+    """
+
+    count: int
+    lines: tuple[int, ...]
+    article_number: str | None = None
+    article_group_id: str | None = None
+
+
+@value(frozen=True, slots=True)
 class Missed:
     """``code`` says what kind of thing was missing, stable and upper-case (RECEIPT_AMOUNT_TOO_LOW ...).
 
     ``current`` and ``threshold`` are set when a number fell short (minor units or thousandths, see
-    ``is_quantity``): NEAR_MISS reads the fraction reached. ``lines``: what did match so far.
+    ``is_quantity``): NEAR_MISS reads the fraction reached. ``lines``: what did match so far. ``pieces``: what an
+    incomplete bundle lacks.
     """
 
     code: str
@@ -43,6 +57,7 @@ class Missed:
     threshold: int | None = None
     is_quantity: bool = False
     lines: tuple[int, ...] = ()
+    pieces: tuple[Piece, ...] = ()
 
 
 Verdict = Met | Missed

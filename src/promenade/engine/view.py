@@ -7,6 +7,7 @@ built on first use, so that a basket that nothing matches costs next to nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -172,7 +173,8 @@ class Held(dict[str, tuple[int, int, tuple[int, ...]]]):
 class BasketView:
     """Basket + article facts + article group tree, as conditions and benefits read it.
 
-    ``basket`` is the request as sent; ``lines`` are what is priced, which `with_lines` may have changed.
+    ``basket`` is the request as sent; ``lines`` are what is priced, which `with_lines` may have changed. ``apart`` are
+    the lines that no article-level benefit touches: goods of an amount that is only supposed (section 10).
     """
 
     __slots__ = (
@@ -188,6 +190,7 @@ class BasketView:
         "_local_time",
         "_local_time_known",
         "_user_fields",
+        "apart",
         "basket",
         "currency",
         "exponent",
@@ -244,11 +247,15 @@ class BasketView:
         self._by_manufacturer: dict[str, list[int]] | None = None
         self._held: dict[str, Held] = {}
         self._user_fields: dict[str, str] | None = None
+        self.apart: frozenset[int] = frozenset()
         self._local_time: datetime | None = None
         self._local_time_known = False
 
-    def with_lines(self, changed: Mapping[int, BasketLine], added: Sequence[BasketLine]) -> BasketView:
-        """The same sale with other quantities or prices on some lines, and more lines at its end."""
+    def with_lines(self, changed: Mapping[int, BasketLine], added: Sequence[BasketLine], apart: int = 0) -> BasketView:
+        """The same sale with other quantities or prices on some lines, and more lines at its end.
+
+        The last ``apart`` of them are goods that no article-level benefit touches.
+        """
         lines = list(self.lines)
         for position, line in changed.items():
             lines[position] = LineView(position, line, lines[position].article, self._groups, self.exponent)
@@ -262,7 +269,14 @@ class BasketView:
             other._by_group = self._by_group
             other._by_tree = self._by_tree
             other._by_manufacturer = self._by_manufacturer
+        if apart:
+            other.apart = frozenset(range(len(lines) - apart, len(lines)))
         return other
+
+    def with_payment(self, payment: Payment) -> BasketView:
+        """The same sale paid otherwise."""
+        basket = replace(self.basket, payment=payment)
+        return BasketView(basket, self._articles, self._articles_by_ean, self._groups, self.settings, list(self.lines))
 
     # Inverted maps: positions of sale lines, in basket order.
 
@@ -341,6 +355,10 @@ class BasketView:
         if kind == "group":
             return self.by_group
         return self.by_tree if kind == "tree" else self.by_manufacturer
+
+    def article(self, number: str) -> ArticleFact | None:
+        """The master data of an article, if it is known."""
+        return self._articles.get(number)
 
     @property
     def customer(self) -> Customer | None:

@@ -69,19 +69,29 @@ def _supplies(stocks: Sequence[Stock], counts: Sequence[int]) -> dict[int, int]:
 
 
 def _feasible(supplies: dict[int, int], needs: Sequence[int]) -> bool:
-    """Whether units of the given kinds can meet every component's need: a small maximum flow.
+    """Whether units of the given kinds can meet every component's need."""
+    return not any(_missing(supplies, needs, until_first=True))
 
-    Kinds (sets of components that a unit fits) are few, so augmenting paths are searched over components: a component
-    short of units takes them from a kind's spare, or from a component that can be served otherwise.
+
+def _missing(supplies: dict[int, int], needs: Sequence[int], *, until_first: bool) -> list[int]:
+    """The units that each component lacks, as few as possible in all: a small maximum flow.
+
+    ``until_first``: stop at the first component that lacks some. Kinds (sets of components that a unit fits) are few,
+    so augmenting paths are searched over components: a component short of units takes them from a kind's spare, or from
+    a component that can be served otherwise.
     """
     spare = dict(supplies)
     flow: dict[tuple[int, int], int] = {}
+    missing = [0] * len(needs)
     for number, need in enumerate(needs):
         left = need
         while left > 0:
             path = _augmenting_path(spare, flow, number)
             if path is None:
-                return False
+                missing[number] = left
+                if until_first:
+                    return missing
+                break
             width = min([left, spare[path[-1][1]]] + [flow[(path[i + 1][0], path[i][1])] for i in range(len(path) - 1)])
             for index, (component, kind) in enumerate(path):
                 flow[(component, kind)] = flow.get((component, kind), 0) + width
@@ -89,7 +99,7 @@ def _feasible(supplies: dict[int, int], needs: Sequence[int]) -> bool:
                     flow[(path[index + 1][0], kind)] -= width
             spare[path[-1][1]] -= width
             left -= width
-    return True
+    return missing
 
 
 def _augmenting_path(
@@ -152,6 +162,16 @@ def allocate(stocks: list[Stock], demands: list[Demand], limit: int | None) -> A
                     counts[index] -= taken
                     needs[number] -= taken
     return Allocation(bundles, demands, parts)
+
+
+def next_bundle(stocks: list[Stock], demands: list[Demand], limit: int | None) -> tuple[int, list[int]] | None:
+    """How many bundles the units make, and the units of each component that the next one lacks; None at ``limit``."""
+    supplies = _supplies(stocks, [stock.count for stock in stocks])
+    bundles = _most_bundles(supplies, demands, limit)
+    if limit is not None and bundles >= limit:
+        return None
+    needs = [demand.quantity * (bundles + 1) for demand in demands]
+    return bundles, _missing(supplies, needs, until_first=False)
 
 
 def _most_bundles(supplies: dict[int, int], demands: list[Demand], limit: int | None) -> int:

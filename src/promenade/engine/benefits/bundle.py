@@ -5,7 +5,16 @@ from __future__ import annotations
 from math import lcm
 from typing import ClassVar, Self
 
-from promenade.engine.benefits.allocation import Allocation, BundleGroup, Demand, Stock, allocate, group_bundles
+from promenade.engine.basket import FIRST_RULES
+from promenade.engine.benefits.allocation import (
+    Allocation,
+    BundleGroup,
+    Demand,
+    Stock,
+    allocate,
+    group_bundles,
+    next_bundle,
+)
 from promenade.engine.benefits.choice import Choice, choice_of
 from promenade.engine.benefits.fields import discount_of, distribution_of, maximum_of, whole_units
 from promenade.engine.benefits.per_unit import unit_caps
@@ -16,7 +25,7 @@ from promenade.engine.definition import ActionRow, DefinitionError
 from promenade.engine.forms import ALL_KINDS_OF_DISCOUNT, Form
 from promenade.engine.ledger import Segment
 from promenade.engine.turn import Shown, Turn
-from promenade.engine.verdict import Missed
+from promenade.engine.verdict import Missed, Piece
 
 
 class Component:
@@ -98,6 +107,13 @@ class BundleDiscount:
                 return component.target.keys()
         return self.target.keys()
 
+    def keys_of_any(self) -> tuple[IndexKey, ...] | None:
+        """Index keys of which a basket must hold at least one for any component to be there."""
+        keys: dict[IndexKey, None] = {}
+        for component in self.components:
+            keys.update(dict.fromkeys(component.target.keys() or ()))
+        return tuple(keys) or self.target.keys()
+
     def targets(self, turn: Turn) -> tuple[int, ...]:
         found: set[int] = set()
         for component in self.components:
@@ -113,15 +129,53 @@ class BundleDiscount:
         return positions if exclusions is None else exclusions.apply(turn.view, positions)
 
     def gap(self, turn: Turn) -> Missed | None:
-        return None
+        """What the next bundle lacks: BUNDLE_INCOMPLETE for the first one, else NEXT_BUNDLE."""
+        if turn.view.settings.rules == FIRST_RULES:
+            return None
+        found = next_bundle(self._stocks(turn), self._demands(), self._limit(turn))
+        if found is None:
+            return None
+        bundles, missing = found
+        size = sum([component.quantity for component in self.components])
+        wanted = (bundles + 1) * size
+        held = wanted - sum(missing)
+        pieces = tuple(
+            [
+                self._piece(turn, component, lacks)
+                for component, lacks in zip(self.components, missing, strict=True)
+                if lacks
+            ]
+        )
+        if held <= bundles * size:
+            return None  # nothing of it is there
+        return Missed(
+            "NEXT_BUNDLE" if bundles else "BUNDLE_INCOMPLETE",
+            (),
+            "",
+            "ITEM_QUANTITY",
+            held * 1000,
+            wanted * 1000,
+            is_quantity=True,
+            lines=self.targets(turn),
+            pieces=pieces,
+        )
 
-    def book(self, turn: Turn) -> None:
-        stocks = self._stocks(turn)
+    def _piece(self, turn: Turn, component: _Component, lacks: int) -> Piece:
+        target = component.target if component.target.own else self.target
+        article = target.articles[0] if target.articles else None
+        return Piece(lacks, self._lines_of(turn, component), article, target.group)
+
+    def _demands(self) -> list[Demand]:
+        return [Demand(component.quantity, component.discounted) for component in self.components]
+
+    def _limit(self, turn: Turn) -> int | None:
         limit = self.max_bundles
         if turn.applications_max is not None:
             limit = turn.applications_max if limit is None else min(limit, turn.applications_max)
-        demands = [Demand(component.quantity, component.discounted) for component in self.components]
-        allocation = allocate(stocks, demands, limit)
+        return limit
+
+    def book(self, turn: Turn) -> None:
+        allocation = allocate(self._stocks(turn), self._demands(), self._limit(turn))
         if allocation is None:
             return
         before = turn.discount_minor

@@ -74,7 +74,9 @@ class FreeItem:
         return None  # the free article need not be in the basket
 
     def targets(self, turn: Turn) -> tuple[int, ...]:
-        return tuple(turn.view.by_article.get(self.article_number, ()))
+        found = turn.view.by_article.get(self.article_number, ())
+        apart = turn.view.apart
+        return tuple([position for position in found if position not in apart]) if apart else tuple(found)
 
     def gap(self, turn: Turn) -> Missed | None:
         return None
@@ -156,7 +158,7 @@ class FreeItem:
 
     def _grant(self, turn: Turn, quantity: int) -> Grant:
         view = turn.view
-        positions = view.by_article.get(self.article_number)
+        positions = self.targets(turn)
         article = turn.ledger.articles.get(self.article_number)
         ean = article.ean if article is not None else None
         if positions:

@@ -37,6 +37,7 @@ class _OnTheSum:
 
     def __init__(self, row: ActionRow, terms: Terms) -> None:
         self.target: Targets = targets_of_action(row)
+        self.target.is_of_the_sum = True
         self.choice = choice_of(row)
         self.mode = distribution_of(row.distribution_mode)
         self.maximum = maximum_of(row.max_discount_hundredths)

@@ -72,7 +72,7 @@ def _names_something(row: ExclusionRow) -> bool:
 class Targets:
     """An action's own target (article, group, list: the union of what is named), or none: the qualifying lines."""
 
-    __slots__ = ("articles", "eans", "exclusions", "group", "own", "sub_groups")
+    __slots__ = ("articles", "eans", "exclusions", "group", "is_of_the_sum", "own", "sub_groups")
 
     def __init__(
         self,
@@ -91,6 +91,7 @@ class Targets:
         self.sub_groups = sub_groups
         self.own = bool(self.articles or self.eans or self.group)
         self.exclusions = Exclusions(exclusions) if exclusions else None
+        self.is_of_the_sum = False  # of a discount on a sum, which also goods count for that are set apart
 
     def keys(self) -> tuple[IndexKey, ...] | None:
         """Index keys of the own target; None when it is the qualifying lines."""
@@ -105,6 +106,8 @@ class Targets:
     def resolve(self, view: BasketView, qualifying: tuple[int, ...]) -> tuple[int, ...]:
         """Positions of sale lines, in basket order."""
         positions = self._own(view) if self.own else qualifying
+        if view.apart and not self.is_of_the_sum:
+            positions = tuple([position for position in positions if position not in view.apart])
         return positions if self.exclusions is None else self.exclusions.apply(view, positions)
 
     def _own(self, view: BasketView) -> tuple[int, ...]:

@@ -40,6 +40,7 @@ from promenade.store.pricing.packing import (
     compressed,
     packed_records,
 )
+from promenade.store.pricing.shape import shaped
 from promenade.zstd import Dictionary
 
 Input = tuple[Basket, Settings, Facts, str]
@@ -50,24 +51,6 @@ _RECORD = msgspec.msgpack.Decoder(tuple[Basket, StoredSettings, Facts, str, msgs
 _OUTCOME = msgspec.msgpack.Decoder(Outcome)
 _DEFINITION = msgspec.msgpack.Decoder(PromotionDefinition)
 _TREE = msgspec.msgpack.Decoder(dict[str, str | None])
-
-
-@dataclass(frozen=True, slots=True)
-class _FirstBestDeal:
-    """A best deal as the first rules stored it."""
-
-    optimal: bool
-    bound_minor: int
-    nodes: int
-
-
-def encode_outcome(outcome: Outcome) -> bytes:
-    """The bytes of an outcome as `store_iteration` stores them, or stored them when its rules were in force."""
-    deal = outcome.best_deal
-    if deal is None or deal.scope is not None:
-        return _ENCODER.encode(outcome)
-    fields = {name: getattr(outcome, name) for name in Outcome.__dataclass_fields__}
-    return _ENCODER.encode(fields | {"best_deal": _FirstBestDeal(deal.optimal, deal.bound_minor, deal.nodes)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +109,7 @@ async def store_iteration(
     basket, settings = input_[0], input_[1]
     key = (tenant_id, origin, basket.transaction_id)
     bases = bases_of(database)
-    record = _ENCODER.encode((*input_, outcome))
+    record = _ENCODER.encode((*input_, shaped(outcome)))
     packing = Packing(record, await newest_dictionary(database, tenant_id, created_at), bases.get(key, created_at))
     row = (
         *key,
@@ -235,7 +218,7 @@ async def insert_iteration(
 
     ``dictionary`` is the tenant's newest, see `newest_dictionary`.
     """
-    values = (priced.basket, priced.settings, priced.facts, priced.tree_hash, priced.outcome)
+    values = (priced.basket, priced.settings, priced.facts, priced.tree_hash, shaped(priced.outcome))
     row = {
         "origin": origin,
         "transaction_id": priced.transaction_id,
@@ -300,6 +283,11 @@ async def find_iteration(
         outcome=record.outcome,
         outcome_bytes=record.outcome_bytes,
     )
+
+
+def encode_outcome(outcome: Outcome) -> bytes:
+    """Encode a result as it is stored."""
+    return _ENCODER.encode(shaped(outcome))
 
 
 def decode_record(record: PackedRecord) -> PricedRecord:

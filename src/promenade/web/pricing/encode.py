@@ -14,6 +14,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from promenade.engine.outcome import (
+    Addition,
     BestDeal,
     Gap,
     GrantedItem,
@@ -26,6 +27,7 @@ from promenade.engine.outcome import (
 from promenade.interface import POS_MINOR_VERSION
 from promenade.web.pricing.messages import KeyValuePair
 from promenade.web.pricing.responses import (
+    AdditionV2,
     AppliedCouponV2,
     BestDealV2,
     BlockedByV2,
@@ -44,6 +46,7 @@ from promenade.web.pricing.responses import (
     PromotionSavingsV2,
     QuantityV2,
     RecommendationV2,
+    RivalV2,
     SavingsSummaryV2,
     SideEffectsResult,
     ThresholdGapV2,
@@ -179,6 +182,7 @@ def encode_evaluation(
                     nudge.promotion_id,
                     nudge.promotion_name,
                     nudge.gap_type,
+                    _additions(nudge.missing, amounts),
                 )
                 for nudge in outcome.nudges
             ],
@@ -361,6 +365,7 @@ def _missed(missed: MissedPromotion, amounts: Amounts) -> MissedPromotionV2:
             _or_unset(missed.blocked_by_name),
             UNSET if difference is None else amounts.money(difference),
             _or_unset(missed.remedy),
+            UNSET if missed.without is None else [RivalV2(*one) for one in missed.without],
         )
     return MissedPromotionV2(
         missed.promotion_id,
@@ -372,7 +377,23 @@ def _missed(missed: MissedPromotion, amounts: Amounts) -> MissedPromotionV2:
         _or_unset(missed.match_percent),
         UNSET if saving is None else amounts.money(saving),
         blocked_by,
+        _additions(missed.missing, amounts),
     )
+
+
+def _additions(additions: Iterable[Addition] | None, amounts: Amounts) -> list[AdditionV2] | UnsetType:
+    if additions is None:
+        return UNSET
+    return [
+        AdditionV2(
+            _or_unset(one.line_reference),
+            _or_unset(one.article_number),
+            _or_unset(one.article_group_id),
+            UNSET if one.is_amount else amounts.thousandths(one.quantity_thousandths),
+            amounts.face_value(one.unit_price_hundredths) if one.is_amount else UNSET,
+        )
+        for one in additions
+    ]
 
 
 def _gap(gap: Gap, amounts: Amounts) -> ThresholdGapV2:
@@ -384,4 +405,5 @@ def _gap(gap: Gap, amounts: Amounts) -> ThresholdGapV2:
         amounts.hundredths(gap.threshold_hundredths),
         amounts.hundredths(gap.gap_hundredths),
         amounts.money(gap.potential_saving_minor),
+        _additions(gap.missing, amounts),
     )

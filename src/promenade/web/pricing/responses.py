@@ -190,13 +190,35 @@ class BudgetLimitedV2(Response, frozen=True):
     reason: str  #: `BUDGET_NOT_ACTIVE`, `BUDGET_EXHAUSTED` or `BUDGET_INSUFFICIENT`.
 
 
+class AdditionV2(Response, frozen=True):
+    """What closes a gap: more pieces of a line, a new line, or goods of an amount.
+
+    Goods of an amount count for thresholds and for discounts on the receipt, but no article-level promotion is assumed
+    for them.
+    """
+
+    line_reference: Maybe  #: The line whose quantity grows; if left out, it is a new line.
+    article_number: Maybe  #: The article; with an amount, one that counts. If left out, goods of any kind.
+    article_group_id: Maybe  #: The article's group.
+    quantity: Number | UnsetType  #: Pieces, or what is weighed. Left out with an amount.
+    amount: Money | UnsetType  #: Price of the goods. Left out with pieces.
+
+
+class RivalV2(Response, frozen=True):
+    """A promotion without which another one would apply."""
+
+    promotion_id: str  #: ID of the promotion.
+    promotion_name: str  #: Name of the promotion.
+
+
 class BlockedByV2(Response, frozen=True):
-    """The promotion that applied instead."""
+    """The promotion that applied instead, or that left nothing to discount."""
 
     promotion_id: str  #: ID of the winner.
     promotion_name: Maybe  #: Name of the winner.
-    difference: Money | UnsetType  #: The winner's discount minus this promotion's; may be negative.
-    remedy: Maybe  #: What would have to be removed for it to apply, in words.
+    difference: Money | UnsetType  #: Saving of the basket minus its saving without the rivals; may be negative.
+    remedy: Maybe  #: What would have to be removed for it to apply, in words; only if pricing without it confirms it.
+    rivals: list[RivalV2] | UnsetType  #: The promotions that the remedy names.
 
 
 class MissedPromotionV2(Response, frozen=True):
@@ -209,20 +231,22 @@ class MissedPromotionV2(Response, frozen=True):
     message: str  #: An English sentence.
     params: list[KeyValuePair]  #: Required and actual values.
     match_percent: int | UnsetType  #: Percentage reached, 0 to 99, where conditions or tiers were missed.
-    potential_saving: Money | UnsetType  #: Discount it would have given, or would give once the gap is closed.
-    blocked_by: BlockedByV2 | UnsetType  #: The promotion that applied instead.
+    potential_saving: Money | UnsetType  #: Saving beyond the present one, with what is missing. Never 0.
+    blocked_by: BlockedByV2 | UnsetType  #: The promotion that applied instead, or left nothing to discount.
+    missing: list[AdditionV2] | UnsetType  #: What brings the saving. Left out for coupons and payments: see `params`.
 
 
 class ThresholdGapV2(Response, frozen=True):
-    """A threshold that was not reached; at most 20, the nearest first."""
+    """A threshold that was not reached and is worth reaching; one of each promotion, at most 20, the nearest first."""
 
     promotion_id: str  #: ID of the promotion with the threshold.
     promotion_name: str  #: Name of the promotion.
     type: str  #: `RECEIPT_AMOUNT`, `ITEM_QUANTITY` or `SCALED_RECEIPT`.
     current_value: Number  #: Value reached: an amount or pieces, two decimals.
     threshold: Number  #: Required value.
-    gap: Number  #: Threshold minus current value.
-    potential_saving: Money  #: Saving if the gap is closed.
+    gap: Number  #: What must be added: threshold minus current value, or more if other promotions take part of it.
+    potential_saving: Money  #: Saving of the whole basket beyond the present one if `missing` is bought. Never 0.
+    missing: list[AdditionV2] | UnsetType  #: What closes this gap, and all others of the promotion.
 
 
 class NudgeV2(Response, frozen=True):
@@ -230,10 +254,11 @@ class NudgeV2(Response, frozen=True):
 
     message: str  #: An English sentence.
     suggested_action: str  #: `ADD_ITEMS` or `INCREASE_AMOUNT`.
-    potential_saving: Money  #: Saving if the gap is closed.
+    potential_saving: Money  #: Same as the gap's.
     promotion_id: str  #: ID of the promotion.
     promotion_name: str  #: Name of the promotion.
     gap_type: str  #: Same as the gap's `type`.
+    missing: list[AdditionV2] | UnsetType  #: Same as the gap's.
 
 
 class EvaluateResponseV2(Response, frozen=True):

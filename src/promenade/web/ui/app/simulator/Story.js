@@ -182,7 +182,8 @@ sap.ui.define(
 
       _remedy({code, blockedBy}) {
         if (blockedBy) {
-          return this._text("simulator.remedy.winner", [blockedBy.promotionName || blockedBy.promotionId]);
+          const rivals = (blockedBy.rivals || []).map((one) => one.promotionName || one.promotionId);
+          return rivals.length ? this._text("simulator.remedy.winner", [rivals.join(", ")]) : "";
         }
         return this._known(`simulator.remedy.${code}`, "");
       }

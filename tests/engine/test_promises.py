@@ -1,0 +1,190 @@
+"""A promise comes true: whoever buys what a promise names saves exactly so much more (section 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from random import Random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from promenade.engine.basket import FIRST_RULES, Basket, BasketLine, CouponFact, Facts, Payment, Settings
+from promenade.engine.catalogue import Catalogue, RecordedCatalogue, definition_hash
+from promenade.engine.definition import ExclusionRow, PromotionDefinition
+from promenade.engine.evaluation import evaluate
+from promenade.engine.money import minor_digits
+from promenade.engine.outcome import Addition, MissedPromotion, Outcome
+from tests.engine.near_misses import TREE, catalogue_rows, circumstances, sale
+from tests.kit.examples import examples
+
+APART = "goods that no article-level promotion touches"
+ON_THE_SUM = ("RECEIPT", "SCALED_RECEIPT")
+
+
+def catalogue_of(definitions: Iterable[PromotionDefinition], kind: type[Catalogue] = Catalogue) -> Catalogue:
+    catalogue = kind(TREE)
+    assert not catalogue.compile_all(definitions)
+    return catalogue
+
+
+def saved(outcome: Outcome) -> int:
+    return outcome.discount_minor + sum([one.give_away_minor for one in outcome.applied])
+
+
+class Sale:
+    """One sale and what is told about it, to be tried otherwise."""
+
+    def __init__(self, definitions: list[PromotionDefinition], basket: Basket, facts: Facts, told: Settings) -> None:
+        self.definitions, self.basket, self.facts, self.told = definitions, basket, facts, told
+        self.outcome = evaluate(catalogue_of(definitions), basket, facts, told)
+
+    def again(
+        self,
+        basket: Basket | None = None,
+        definitions: list[PromotionDefinition] | None = None,
+        facts: Facts | None = None,
+    ) -> Outcome:
+        """Price another sale with the same settings."""
+        return evaluate(
+            catalogue_of(definitions or self.definitions), basket or self.basket, facts or self.facts, self.told
+        )
+
+    def with_goods(self, additions: Iterable[Addition]) -> Outcome:
+        """Buy what is named besides."""
+        lines = list(self.basket.lines)
+        for one in additions:
+            if one.line_reference is not None:
+                (place,) = [place for place, line in enumerate(lines) if line.reference == one.line_reference]
+                more = lines[place].quantity_thousandths + one.quantity_thousandths
+                lines[place] = replace(lines[place], quantity_thousandths=more)
+            else:
+                lines.append(
+                    BasketLine(
+                        str(len(lines) + 1),
+                        one.article_number or "",
+                        one.quantity_thousandths,
+                        one.unit_price_hundredths,
+                        article_group_id=one.article_group_id,
+                        manufacturer_id=APART if one.is_amount else None,
+                    )
+                )
+        return self.again(replace(self.basket, lines=tuple(lines)), [set_apart(one) for one in self.definitions])
+
+    def can_set_apart(self, additions: Iterable[Addition]) -> bool:
+        """Whether exclusions can keep article-level promotions from the goods: gifts know none."""
+        gifts = {row.free_item_article_number for one in self.definitions for row in one.actions}
+        return not any(one.is_amount and one.article_number in gifts for one in additions if one.article_number)
+
+
+def set_apart(definition: PromotionDefinition) -> PromotionDefinition:
+    row = ExclusionRow("MANUFACTURER", manufacturer=APART)
+    actions = [
+        one if one.action_type in ON_THE_SUM else replace(one, exclusions=(*one.exclusions, row))
+        for one in definition.actions
+    ]
+    return replace(definition, actions=tuple(actions))
+
+
+def applied(outcome: Outcome) -> set[str]:
+    return {one.promotion_id for one in outcome.applied}
+
+
+def check_goods(one: Sale, promotion_id: str, additions: tuple[Addition, ...], saving: int) -> None:
+    assert saving > 0
+    assert additions
+    if not one.can_set_apart(additions):
+        return
+    bought = one.with_goods(additions)
+    assert saved(bought) - saved(one.outcome) == saving
+    assert promotion_id in applied(bought)
+    less = a_step_less(one.basket, additions)
+    is_random = any(row.selection_type == "RANDOM" for each in one.definitions for row in each.actions)
+    if less is not None and not is_random and promotion_id not in applied(one.outcome):
+        assert promotion_id not in applied(one.with_goods(less))
+
+
+def a_step_less(basket: Basket, additions: tuple[Addition, ...]) -> tuple[Addition, ...] | None:
+    """The only addition, smaller by a piece or by the smallest amount."""
+    if len(additions) != 1:
+        return None
+    (one,) = additions
+    if one.is_amount:
+        digits = minor_digits(basket.pos_group.currency)
+        price = one.unit_price_hundredths - (100 if digits == 0 else 1)
+        return (replace(one, unit_price_hundredths=price),) if price > 0 else ()
+    if one.quantity_thousandths % 1000:
+        return None
+    left = one.quantity_thousandths - 1000
+    return (replace(one, quantity_thousandths=left),) if left > 0 else ()
+
+
+def check_missed(one: Sale, missed: MissedPromotion) -> None:
+    params = dict(missed.params)
+    if missed.remedy is not None:
+        assert missed.without
+        gone = [identity for identity, _ in missed.without]
+        kept = [definition for definition in one.definitions if definition.id not in gone]
+        without = one.again(definitions=kept)
+        assert missed.promotion_id in applied(without)
+        assert missed.difference_minor == saved(one.outcome) - saved(without)
+    saving = missed.potential_saving_minor
+    if saving is None:
+        return
+    assert saving > 0
+    if missed.missing is not None:
+        check_goods(one, missed.promotion_id, missed.missing, saving)
+        return
+    if "couponTypeId" in params:
+        presented = (*one.facts.coupons, CouponFact("another", params["couponTypeId"], "Another", "another"))
+        basket = replace(one.basket, coupons=tuple([fact.code for fact in presented]))
+        brought = one.again(basket, facts=replace(one.facts, coupons=presented))
+    else:
+        old = one.basket.payment or Payment()
+        payment = replace(old, payment_means=params["paymentMeans"])
+        brought = one.again(replace(one.basket, payment=payment))
+    assert saved(brought) - saved(one.outcome) == saving
+    assert missed.promotion_id in applied(brought)
+
+
+def drawn(seed: int) -> Sale:
+    draw = Random(seed)
+    basket = sale(draw)
+    facts, told = circumstances(draw, basket)
+    basket = replace(basket, coupons=tuple([one.code for one in facts.coupons]))
+    return Sale(catalogue_rows(draw), basket, facts, told)
+
+
+@settings(max_examples=examples(1200, thorough=5000), deadline=None)
+@given(st.integers(0, 2**32))
+def test_every_promise_and_every_remedy_comes_true(seed: int) -> None:
+    one = drawn(seed)
+    for gap in one.outcome.gaps:
+        assert gap.missing is not None
+        check_goods(one, gap.promotion_id, gap.missing, gap.potential_saving_minor)
+    promised = {(gap.promotion_id, gap.potential_saving_minor, gap.missing) for gap in one.outcome.gaps}
+    assert len({gap.promotion_id for gap in one.outcome.gaps}) == len(one.outcome.gaps)
+    for nudge in one.outcome.nudges:
+        assert (nudge.promotion_id, nudge.potential_saving_minor, nudge.missing) in promised
+    for missed in one.outcome.missed:
+        check_missed(one, missed)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(st.integers(0, 2**32))
+def test_advice_is_the_same_when_only_the_recorded_definitions_are_known(seed: int) -> None:
+    one = drawn(seed)
+    by_hash = {definition_hash(definition): definition for definition in one.definitions}
+    named = [by_hash[key] for key in one.outcome.candidate_hashes]
+    assert evaluate(catalogue_of(named, RecordedCatalogue), one.basket, one.facts, one.told) == one.outcome
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(st.integers(0, 2**32))
+def test_prices_do_not_depend_on_the_rules_of_advice(seed: int) -> None:
+    one = drawn(seed)
+    first = evaluate(catalogue_of(one.definitions), one.basket, one.facts, replace(one.told, rules=FIRST_RULES))
+    assert first.lines == one.outcome.lines
+    assert all(gap.missing is None for gap in first.gaps)
+    assert all(nudge.missing is None for nudge in first.nudges)
+    assert all(missed.missing is None and missed.without is None for missed in first.missed)
