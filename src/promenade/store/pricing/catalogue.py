@@ -37,6 +37,7 @@ class TenantCatalogue:
     definitions: dict[str, PromotionDefinition] = field(default_factory=dict)
     by_hash: dict[str, PromotionDefinition] = field(default_factory=dict)  # only those that compile
     gifts: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by promotion: the articles that it gives away
+    pieces: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by promotion: the articles that its bundles name
     skipped: set[str] = field(default_factory=set)  # promotions whose definition does not compile
     linked: dict[str, set[str]] = field(default_factory=dict)  # Articles.ID -> promotions that refer to it
     articles: ArticleMemory = field(default_factory=ArticleMemory)
@@ -61,6 +62,10 @@ class TenantCatalogue:
             gifts = tuple(one.free_item_article_number for one in definition.actions if one.free_item_article_number)
             if gifts:
                 self.gifts[definition.id] = gifts
+            parts = [part for one in definition.actions for part in one.components]
+            pieces = tuple(part.article_number for part in parts if part.article_number)
+            if pieces:
+                self.pieces[definition.id] = pieces
 
     def remove(self, promotion_id: str) -> None:
         """Remove a promotion if it is present."""
@@ -69,6 +74,7 @@ class TenantCatalogue:
             self.compiled.remove(promotion_id)
         self.definitions.pop(promotion_id, None)
         self.gifts.pop(promotion_id, None)
+        self.pieces.pop(promotion_id, None)
         self.skipped.discard(promotion_id)
 
     def _hash(self, promotion_id: str) -> str:

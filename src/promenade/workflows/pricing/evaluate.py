@@ -186,31 +186,39 @@ class _Pricing:
         articles, by_ean = known.articles.facts(request.lines)
         self.facts = Facts(articles, by_ean, coupons)
         selection = select(known.compiled, self.basket, articles, by_ean, coupons, self.settings)
-        gifts = self._gifts(known, selection)
-        if gifts:
-            articles.update(await self._read_gifts(known, gifts))  # the selection refers to this dictionary
+        others = self._other_articles(known, selection)
+        if others:
+            articles.update(await self._read_others(known, others))  # the selection refers to this dictionary
         if selection.budget_ids or selection.usage_ids:
             await self._read_limits(selection)
         return price(selection, self.facts)
 
     @staticmethod
-    def _gifts(known: TenantCatalogue, selection: Selection) -> list[str]:
-        """Return the articles that candidates may give for free: their value comes from master data."""
-        if not known.gifts:
-            return []
-        mine = (known.gifts.get(candidate.promotion.id, ()) for candidate in selection.candidates)
-        return [number for numbers in mine for number in numbers]
+    def _other_articles(known: TenantCatalogue, selection: Selection) -> list[str]:
+        """Return the articles whose price comes from master data.
 
-    async def _read_gifts(self, known: TenantCatalogue, gifts: list[str]) -> dict[str, ArticleFact]:
+        They are those that promotions may give for free, and if advice is wanted, those that complete a bundle.
+        """
+        settings = selection.view.settings
+        tables = [known.gifts, known.pieces] if settings.nudges or settings.include_missed else [known.gifts]
+        return [
+            number
+            for table in tables
+            if table
+            for promotion in selection.asked
+            for number in table.get(promotion.id, ())
+        ]
+
+    async def _read_others(self, known: TenantCatalogue, wanted: list[str]) -> dict[str, ArticleFact]:
         memory = known.articles
-        numbers, _ = memory.missing((), gifts)
+        numbers, _ = memory.missing((), wanted)
         if numbers:
             groups = known.surroundings.places.group_keys
             found = await self._context.database.read(
                 lambda session: read_articles(session, numbers, (), groups), tenant=self._tenant_id
             )
             memory.learn(numbers, (), found)
-        return memory.facts((), gifts)[0]
+        return memory.facts((), wanted)[0]
 
     async def _pos_group(self, known: TenantCatalogue) -> PosGroup:
         """Return the requesting POS group. If it is unknown, it may be new, so the database is asked."""
