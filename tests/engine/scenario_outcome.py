@@ -55,7 +55,12 @@ class _Telling:
             "gaps": self._each(outcome.gaps, self._gap),
             "nudges": self._each(
                 outcome.nudges,
-                lambda row: {"gapType": row.gap_type, "potentialSaving": self._money(row.potential_saving_minor)},
+                lambda row: {
+                    "gapType": row.gap_type,
+                    "potentialSaving": self._money(row.potential_saving_minor),
+                    "action": row.suggested_action,
+                    "message": row.message,
+                },
             ),
             "controlArms": [self._name(promotion) for promotion in outcome.control_arms],
             "bestDeal": None if outcome.best_deal is None else {"optimal": outcome.best_deal.optimal},
@@ -140,6 +145,7 @@ class _Telling:
             "potentialSaving": self._money(row.potential_saving_minor),
             "blockedBy": self._name(row.blocked_by_id),
             "difference": self._money(row.difference_minor),
+            "rivals": None if row.without is None else [self._name(identity) for identity, _ in row.without],
         }
 
     def _gap(self, row: Gap) -> dict[str, Any]:

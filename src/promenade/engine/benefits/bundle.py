@@ -160,10 +160,10 @@ class BundleDiscount:
             pieces=pieces,
         )
 
-    def _piece(self, turn: Turn, component: _Component, lacks: int) -> Piece:
+    def _piece(self, turn: Turn, component: Component, lacks: int) -> Piece:
         target = component.target if component.target.own else self.target
         article = target.articles[0] if target.articles else None
-        return Piece(lacks, self._lines_of(turn, component), article, target.group)
+        return Piece(lacks, self.lines_of(turn, component), article, target.group)
 
     def _demands(self) -> list[Demand]:
         return [Demand(component.quantity, component.discounted) for component in self.components]
