@@ -57,15 +57,30 @@ class Promises:
         self._known: dict[str, Promise | None] = {}
 
     def of_nearest(self, fates: Sequence[CandidateVerdict]) -> dict[str, Promise]:
-        """By promotion id: what can be promised for those whose gaps are nearest to being closed, the nearest first."""
+        """By promotion id: what can be promised for those whose gaps are nearest to being closed, the nearest first.
+
+        Those that would save most on their own are priced first, in case not all of them can be.
+        """
         near: list[tuple[int, int, CandidateVerdict]] = []
         for place, fate in enumerate(fates):
             shortfalls = fate.shortfalls()
             if shortfalls:
                 near.append((-_nearness(fate, shortfalls), place, fate))
         near.sort(key=lambda one: one[:2])
-        found = [self._of(fate) for _, _, fate in near[:GAPS_MAX]]
+        nearest = [fate for _, _, fate in near[:GAPS_MAX]]
+        for fate in sorted(nearest, key=self._expected, reverse=True):
+            self._of(fate)
+        found = [self._known[fate.promotion.id] for fate in nearest]
         return {promise.promotion.id: promise for promise in found if promise is not None}
+
+    def _expected(self, fate: CandidateVerdict) -> int:
+        """What it would save on its own if its gaps were closed."""
+        if fate.promotion.id in self._known:
+            return 0
+        closing = Closing(self._view, is_unspecific=False)
+        if not closing.close(fate.shortfalls() if fate.unmet is not None else fate.shortfalls()[:1]):
+            return 0
+        return self._what_if.alone(fate.promotion, closing.basket()) or 0
 
     def _of(self, fate: CandidateVerdict) -> Promise | None:
         identity = fate.promotion.id

@@ -14,13 +14,15 @@ from dataclasses import replace
 from promenade.engine.basket import Payment
 from promenade.engine.best_deal.deal import best_pass
 from promenade.engine.catalogue import Catalogue
+from promenade.engine.ledger import Ledger
 from promenade.engine.outcome import BestDeal
-from promenade.engine.promotion import CompiledPromotion
+from promenade.engine.promotion import CompiledPromotion, Unmet
 from promenade.engine.stacking import Candidate, Decision, Pass, Triggers, World, in_order, numbered
+from promenade.engine.turn import Turn
 from promenade.engine.view import BasketView
 
-PASSES_MAX = 60  # pricings per evaluation
-NODES_FREE = 256  # passes of best deals per evaluation; more only if the present basket took more
+STEPS_MAX = 400  # promotions tried per evaluation, in all baskets that are supposed
+STEPS_MISSED_MAX = 10_000  # the same where every promotion is to be explained
 
 
 class Supposed:
@@ -50,11 +52,9 @@ class WhatIf:
     """
 
     __slots__ = (
-        "_best_deal",
         "_catalogue",
         "_informed",
-        "_nodes",
-        "_passes",
+        "_steps_left",
         "_triggers",
         "_without",
         "_world",
@@ -74,11 +74,12 @@ class WhatIf:
     ) -> None:
         self._catalogue = catalogue
         self._world = world
-        self._best_deal = best_deal
         self._triggers = triggers
         self._informed = informed
-        self._passes = 0
-        self._nodes = 0
+        most = STEPS_MISSED_MAX if world.view.settings.include_missed else STEPS_MAX
+        # Where the best deal took longer to find, one more such search is allowed.
+        searched = 0 if best_deal is None else best_deal.nodes * len(world.candidates)
+        self._steps_left = max(most, searched)
         self._without: dict[frozenset[str], Supposed | None] = {}
         self.view = world.view
         self.now_minor = saved_minor(done)
@@ -105,15 +106,29 @@ class WhatIf:
                 for one in self._world.candidates
                 if one.promotion.id not in promotion_ids
             ]
-            self._without[promotion_ids] = self._passed(self.view, numbered(kept)) if self._may_go_on() else None
+            self._without[promotion_ids] = self._passed(self.view, numbered(kept)) if self._steps_left > 0 else None
         return self._without[promotion_ids]
 
-    def _may_go_on(self) -> bool:
-        nodes = 0 if self._best_deal is None else self._best_deal.nodes
-        return self._passes < PASSES_MAX and self._nodes <= max(NODES_FREE, nodes)
+    def alone(self, promotion: CompiledPromotion, view: BasketView) -> int | None:
+        """What a promotion would save on its own; None if it does not qualify. Only to choose what to suppose first."""
+        met = promotion.qualify(view, view.sale_total_minor)
+        if isinstance(met, Unmet):
+            return None
+        turn = Turn(
+            Ledger(view, self._world.articles),
+            promotion.id,
+            1,
+            promotion.is_unit_exclusive,
+            view.sale if met.lines is None else met.lines,
+            met.triggers,
+            promotion.definition.max_applications_per_transaction,
+        )
+        for benefit in promotion.benefits:
+            benefit.book(turn)
+        return turn.discount_minor + turn.give_away_minor
 
     def _priced(self, view: BasketView, triggers: Triggers, promotion: CompiledPromotion) -> Supposed | None:
-        if not self._may_go_on():
+        if self._steps_left <= 0:
             return None
         settings = view.settings
         if settings.strategy != "BEST_DEAL":  # then it makes no difference how many candidates do not qualify
@@ -143,11 +158,11 @@ class WhatIf:
         known = self._world
         world = World(view, candidates, known.articles, known.budgets, known.usage)
         world.tiers = True
-        self._passes += 1
         if view.settings.strategy != "BEST_DEAL":
+            self._steps_left -= len(candidates)
             return Supposed(Pass(world).run())
         done, found = best_pass(world)
-        self._nodes += found.nodes
+        self._steps_left -= found.nodes * len(candidates)
         return Supposed(done)
 
 
