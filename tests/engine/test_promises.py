@@ -181,10 +181,9 @@ def test_advice_is_the_same_when_only_the_recorded_definitions_are_known(seed: i
 
 @settings(max_examples=examples(100), deadline=None)
 @given(st.integers(0, 2**32))
-def test_prices_do_not_depend_on_the_rules_of_advice(seed: int) -> None:
+def test_advice_of_the_first_rules_has_no_fields_that_were_added_since(seed: int) -> None:
     one = drawn(seed)
     first = evaluate(catalogue_of(one.definitions), one.basket, one.facts, replace(one.told, rules=FIRST_RULES))
-    assert first.lines == one.outcome.lines
     assert all(gap.missing is None for gap in first.gaps)
     assert all(nudge.missing is None for nudge in first.nudges)
     assert all(missed.missing is None and missed.without is None for missed in first.missed)

@@ -100,6 +100,7 @@ def led_to(view: BasketView, fates: Sequence[CandidateVerdict]) -> list[Candidat
 
 
 def recommendations(view: BasketView, fates: Sequence[CandidateVerdict]) -> tuple[Recommendation, ...]:
+    """The nearest misses, and hints in the room that they leave; at most `RECOMMENDATIONS_MAX` of both."""
     near: list[tuple[int, int, CandidateVerdict]] = []
     hints: list[CandidateVerdict] = []
     for place, fate in enumerate(fates):
@@ -119,6 +120,7 @@ def recommendations(view: BasketView, fates: Sequence[CandidateVerdict]) -> tupl
 
 
 def percent_of(fate: CandidateVerdict) -> int:
+    """How much is reached, 0 to 99: of all that failed, or of the nearest gap."""
     if fate.unmet is not None:
         return fate.unmet.percent()
     return max([reached_percent(one) for one in fate.gaps])
