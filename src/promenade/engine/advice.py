@@ -35,11 +35,12 @@ def advise(
     view: BasketView,
     fates: Sequence[CandidateVerdict],
     outsiders: Sequence[tuple[CompiledPromotion, str]],
-    what_if: WhatIf,
+    what_if: WhatIf | None,
 ) -> Advice:
     """All advice for one evaluation. ``fates`` in order of application, without those that leave nothing to say.
 
-    ``outsiders`` (`Catalogue.outsiders`) only matter with ``include_missed``, gaps and nudges come with ``nudges``.
+    ``outsiders`` (`Catalogue.outsiders`) only matter with ``include_missed``, gaps and nudges come with ``nudges``;
+    without ``what_if`` only what is recommended.
     """
     settings = view.settings
     if not view.sale:  # what is returned is not shopped for
@@ -48,7 +49,7 @@ def advise(
         return Advice((), _reasons(view, fates, outsiders), (), ())
     led = led_to(view, fates) if settings.include_missed else fates
     recommended = recommendations(view, led)
-    if not (settings.nudges or settings.include_missed):
+    if what_if is None:
         return Advice(recommended, (), (), ())
     promises = Promises(what_if)
     near = list(promises.of_nearest(led).values()) if settings.nudges else []

@@ -33,9 +33,18 @@ class Closing:
         return sum(self._amounts.values())
 
     @property
-    def is_one_amount(self) -> bool:
-        """Whether goods of one amount are all that is added."""
-        return len(self._amounts) == 1 and not self._pieces and not self._new
+    def size(self) -> int:
+        """How much is added where that is one addition: hundredths of a price, or thousandths of pieces."""
+        return self.amount_hundredths + self.pieces_thousandths
+
+    @property
+    def step(self) -> int | None:
+        """The smallest difference in `size`; None if there are several additions, or one that is weighed."""
+        if len(self._amounts) + len(self._pieces) + len(self._new) != 1:
+            return None
+        if self._amounts:  # only a difference in money counts
+            return POWERS_OF_TEN[2 - self._view.exponent] if self._view.exponent < 2 else 1
+        return None if any(self._view.lines[position].weighed for position in self._pieces) else 1000
 
     @property
     def pieces_thousandths(self) -> int:
@@ -66,10 +75,14 @@ class Closing:
                 self._add_amount(missed, _lack(missed) - self._worth_since(missed, before, amounts))
         return True
 
-    def change_amount(self, hundredths: int) -> None:
-        """Make the one amount so much."""
+    def change(self, size: int) -> None:
+        """Make the one addition so much."""
         for model in self._amounts:
-            self._amounts[model] = hundredths
+            self._amounts[model] = size
+        for position in self._pieces:
+            self._pieces[position] = size
+        for number in self._new:
+            self._new[number] = size
 
     def _add_piece(self, piece: Piece) -> bool:
         position = self._cheapest(piece.lines)
@@ -162,11 +175,6 @@ class Closing:
             number, group = (None, None) if like is None else (like.article_number, like.article_group_id)
             found.append((Addition(None, number, group, 1000, price, True), model))
         return found
-
-
-def step_hundredths(view: BasketView) -> int:
-    """The smallest price difference that is a difference in money."""
-    return POWERS_OF_TEN[2 - view.exponent] if view.exponent < 2 else 1
 
 
 def _narrowness(missed: Missed) -> tuple[bool, bool, int]:

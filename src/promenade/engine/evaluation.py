@@ -130,6 +130,8 @@ def price(selection: Selection, facts: Facts) -> Outcome:
     hashes = selection.hashes
     if view.settings.rules == FIRST_RULES:
         advice = first_rules.advise(view, fates, selection.outsiders, FirstWhatIf(world, done.applied))
+    elif not (view.settings.nudges or view.settings.include_missed):
+        advice = advise(view, fates, selection.outsiders, None)
     else:
         informed = frozenset([promotion.id for promotion in selection.asked])
         what_if = WhatIf(selection.catalogue, world, done, best_deal, selection.triggers, informed)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from promenade.engine.basket import Payment
-from promenade.engine.closing import Closing, step_hundredths
+from promenade.engine.closing import Closing
 from promenade.engine.outcome import Addition
 from promenade.engine.promotion import CompiledPromotion, reached_percent
 from promenade.engine.recommendations import GAPS_MAX, CandidateVerdict
@@ -124,10 +124,10 @@ class _Search:
         """The promise, or None if there is none to be made."""
         closing = self._closing
         still: tuple[Missed, ...] = self._gaps
-        below = 0  # the greatest amount with which it is known not to come
+        below = 0  # the greatest addition with which it is known not to come
         tries = TRIES_MAX if any(not one.is_quantity for one in still) else TRIES_OF_PIECES
         for _ in range(tries):
-            below = closing.amount_hundredths
+            below = closing.size
             if not closing.close(still):
                 return None
             supposed = self._priced()
@@ -166,16 +166,15 @@ class _Search:
         return self._open_tiers(decision)
 
     def _smallest(self, supposed: Supposed, below: int) -> Supposed | None:
-        """The pricing with the least amount, where other promotions decide how much is left of it."""
+        """The pricing with the least addition, where other promotions decide how much is enough."""
         closing = self._closing
-        step = step_hundredths(self._view)
-        enough = closing.amount_hundredths
-        if not (self._fate.promotion.is_multiplicative and closing.is_one_amount) or enough - below <= step:
+        step, enough = closing.step, closing.size
+        if step is None or enough - below <= step or not self._depends_on_others():
             return supposed
         found = supposed
         trial = enough - step
         while trial > below:
-            closing.change_amount(trial)
+            closing.change(trial)
             tried = self._priced()
             if tried is None:
                 return None
@@ -184,8 +183,13 @@ class _Search:
             else:
                 below = trial
             trial = below + (enough - below) // (2 * step) * step
-        closing.change_amount(enough)
+        closing.change(enough)
         return found
+
+    def _depends_on_others(self) -> bool:
+        """Whether less may be enough: other promotions take from the sum, or the best deal could do without them."""
+        is_tier = self._fate.unmet is None
+        return self._fate.promotion.is_multiplicative or (is_tier and self._view.settings.strategy == "BEST_DEAL")
 
     def _promise(self, supposed: Supposed) -> Promise | None:
         saving = supposed.total_minor - self._what_if.now_minor

@@ -423,7 +423,7 @@ class Pass:
 
     def _taker(self, targets: set[int]) -> Candidate | None:
         """The promotion that took most of these lines; of equals the first in order."""
-        if self.world.is_first:
+        if self.world.is_first or not self.world.view.settings.include_missed:
             return None
         most, taker = 0, None
         for decision in self.applied:
