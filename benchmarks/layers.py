@@ -64,7 +64,7 @@ _WATCHED: Sequence[tuple[str, Any, Sequence[str]]] = (
     (ACCESS, Authenticator, ("authenticate",)),
     (BODY, pos, ("read_body", "require_json")),
     (DECODE, pos, ("decode_evaluate", "decode_confirm")),
-    (LOOK_UPS, evaluate._Pricing, ("_look_up", "_read_limits", "_read_gifts")),
+    (LOOK_UPS, evaluate._Pricing, ("_look_up", "_read_limits", "_read_others")),
     (LOOK_UPS, confirm, ("_look_up",)),
     (LOOK_UPS, unit.Database, ("read",)),
     (ENGINE, evaluate, ("price", "select")),
