@@ -135,7 +135,7 @@ class _Search:
                 return None
             if self._comes(supposed):
                 supposed = self._smallest(supposed, below)
-                return None if supposed is None else self._promise(supposed)
+                return None if supposed is None or self._is_too_much(supposed) else self._promise(supposed)
             # What is still missing is at least to be added: no smaller amount closes the gap.
             still = self._still_missing(supposed)
             if not still:
@@ -185,6 +185,30 @@ class _Search:
             trial = below + (enough - below) // (2 * step) * step
         closing.change(enough)
         return found
+
+    def _is_too_much(self, supposed: Supposed) -> bool:
+        """Whether it comes with a step less too: by another group of conditions, or with as much from a lower tier."""
+        closing, fate = self._closing, self._fate
+        step, enough = closing.step, closing.size
+        if step is None or enough <= step or fate.reason is None:
+            return False
+        if fate.unmet is not None and len(fate.promotion.groups) == 1:
+            return False
+        closing.change(enough - step)
+        tried = self._priced()
+        closing.change(enough)
+        if tried is None:
+            return True
+        less = self._given(tried)
+        return less is not None and (fate.unmet is not None or less >= (self._given(supposed) or 0))
+
+    def _given(self, supposed: Supposed) -> int | None:
+        """What the promotion gives there, in minor units; None if it does not apply."""
+        decision = supposed.decision(self._fate.promotion)
+        if decision is None or decision.reason is not None:
+            return None
+        turn = decision.turn
+        return 0 if turn is None else turn.discount_minor + turn.give_away_minor
 
     def _depends_on_others(self) -> bool:
         """Whether less may be enough: other promotions take from the sum, or the best deal could do without them."""
