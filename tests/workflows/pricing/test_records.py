@@ -15,7 +15,8 @@ from promenade.engine.basket import BasketLine
 from promenade.errors import NotFound
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Database, Session
-from promenade.store.pricing.dictionaries import FRESH_FOR, USED_AFTER
+from promenade.store.pricing import dictionaries
+from promenade.store.pricing.dictionaries import FRESH_FOR, USED_AFTER, newest_dictionary
 from promenade.store.pricing.iterations import encode_outcome, find_iteration
 from promenade.store.pricing.packing import BASE_FOR
 from promenade.workflows.access.tenants import create_tenant
@@ -206,3 +207,21 @@ async def test_a_record_whose_base_has_been_purged_counts_as_purged(market: Mark
     await market.context.database.write(lambda session: session.rowcount(gone), tenant=OWN)
     with pytest.raises(NotFound):
         await replay(market.context, OWN, "T", counter)
+
+
+async def test_dictionaries_of_only_so_many_tenants_are_in_memory(
+    market: Market, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = market.context.database
+    asked: list[str] = []
+    look = type(database).look
+
+    async def noted(self: Database, name: str, params: Any) -> Any:
+        asked.append(params[0])
+        return await look(self, name, params)
+
+    monkeypatch.setattr(type(database), "look", noted)
+    monkeypatch.setattr(dictionaries, "STORE_WITH_MAX", 1)
+    for tenant in (OWN, OWN, TWIN, TWIN, OWN):
+        await newest_dictionary(database, tenant, market.now[0])
+    assert asked == [OWN, TWIN, OWN]

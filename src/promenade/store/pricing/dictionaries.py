@@ -27,6 +27,7 @@ _DICTIONARIES = table("record_dictionaries")
 FRESH_FOR = timedelta(minutes=5)  # how long a process stores without asking for a newer dictionary
 USED_AFTER = timedelta(minutes=10)  # younger ones are not used: a replica that takes over may not have them
 READ_WITH_MAX = 256  # dictionaries in memory to read with, some 150 KB each
+STORE_WITH_MAX = 256  # tenants whose newest one is in memory
 
 
 class DictionaryRow(NamedTuple):
@@ -45,7 +46,7 @@ class _Newest(NamedTuple):
 
 
 _NEWEST: WeakKeyDictionary[Database, dict[str, _Newest]] = WeakKeyDictionary()
-"""What this process stores with, by tenant: some hundred KB for each whose catalogue it has in memory."""
+"""What this process stores with, by tenant: of those that have asked last, some hundred KB each."""
 
 
 async def newest_dictionary(database: Database, tenant_id: str, at: datetime) -> Dictionary | None:
@@ -63,7 +64,10 @@ async def newest_dictionary(database: Database, tenant_id: str, at: datetime) ->
         held = None
     elif rows[0][0] is not None:
         held = Dictionary(rows[0][0])
+    of_tenants.pop(tenant_id, None)
     of_tenants[tenant_id] = _Newest(held, at)
+    if len(of_tenants) > STORE_WITH_MAX:
+        del of_tenants[next(iter(of_tenants))]  # it is read again if that tenant goes on
     return held
 
 
