@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from random import Random
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from promenade.engine.basket import FIRST_RULES, Basket, BasketLine, CouponFact, Facts, Payment, Settings
@@ -196,3 +196,18 @@ def test_advice_of_the_first_rules_has_no_fields_that_were_added_since(seed: int
     assert all(gap.missing is None for gap in first.gaps)
     assert all(nudge.missing is None for nudge in first.nudges)
     assert all(missed.missing is None and missed.without is None for missed in first.missed)
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(st.integers(0, 2**32), st.booleans(), st.sampled_from(("SEQUENTIAL", "BEST_DEAL")))
+@example(21, False, "BEST_DEAL")  # something may be given away without any goods
+def test_a_basket_without_goods_to_buy_gets_no_discount_and_no_promise(
+    seed: int, has_returns: bool, strategy: str
+) -> None:
+    one = drawn(seed)
+    returned = [replace(line, quantity_thousandths=-abs(line.quantity_thousandths)) for line in one.basket.lines]
+    basket = replace(one.basket, lines=tuple(returned) if has_returns else ())
+    told = replace(one.told, strategy=strategy)
+    outcome = evaluate(catalogue_of(one.definitions), basket, one.facts, told)
+    assert (outcome.discount_minor, outcome.gaps, outcome.nudges) == (0, (), ())
+    assert all(missed.potential_saving_minor is None for missed in outcome.missed)

@@ -37,7 +37,7 @@ def best_pass(world: World) -> tuple[Pass, BestDeal]:
     contenders = contenders_of(world)
     if worth >= sum([one.most for one in contenders]):  # each gives all that it can
         return sequential, BestDeal(True, worth, 1, SCOPE)
-    steps = Steps(max(STEPS_MIN, min(STEPS_MAX, LINES_MAX // len(world.view.lines))))
+    steps = Steps(max(STEPS_MIN, min(STEPS_MAX, LINES_MAX // max(1, len(world.view.lines)))))
     deal = _Deal(quiet(world), contenders, steps, worth)
     deal.run()
     if deal.best is None:
