@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from promenade.engine.advice import advise
 from promenade.engine.assembly import assemble, assemble_untouched
 from promenade.engine.basket import FIRST_RULES, ArticleFact, Basket, CouponFact, Facts, Settings
-from promenade.engine.best_deal.deal import best_pass
+from promenade.engine.best_deal.deal import best_pass, steps_for
 from promenade.engine.catalogue import Catalogue, CompiledPromotion
 from promenade.engine.first_rules import advice as first_rules
 from promenade.engine.first_rules.best_deal import best_pass as first_best_pass
@@ -120,8 +120,9 @@ def price(selection: Selection, facts: Facts) -> Outcome:
         return assemble_untouched(view, selection.coupons, selection.control_arms, selection.hashes)
     world = World(view, selection.candidates, selection.articles, facts.budgets, facts.usage)
     best_deal: BestDeal | None = None
+    steps = steps_for(view)
     if view.settings.strategy == "BEST_DEAL":
-        done, best_deal = first_best_pass(world) if view.settings.rules == FIRST_RULES else best_pass(world)
+        done, best_deal = first_best_pass(world) if view.settings.rules == FIRST_RULES else best_pass(world, steps)
     else:
         done = Pass(world).run()
     decisions = [decision for decision in done.decisions if decision is not None]
@@ -134,7 +135,7 @@ def price(selection: Selection, facts: Facts) -> Outcome:
         advice = advise(view, fates, selection.outsiders, None)
     else:
         informed = frozenset([promotion.id for promotion in selection.asked])
-        what_if = WhatIf(selection.catalogue, world, done, best_deal, selection.triggers, informed)
+        what_if = WhatIf(selection.catalogue, world, done, steps.spent, selection.triggers, informed)
         advice = advise(view, fates, selection.outsiders, what_if)
         if what_if.extras:
             hashes = selection.catalogue.recorded((*hashes, *what_if.extras))

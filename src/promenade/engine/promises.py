@@ -69,8 +69,10 @@ class Promises:
         near.sort(key=lambda one: one[:2])
         nearest = [fate for _, _, fate in near[:GAPS_MAX]]
         for fate in sorted(nearest, key=self._expected, reverse=True):
+            if self._what_if.is_spent:
+                break
             self._of(fate)
-        found = [self._known[fate.promotion.id] for fate in nearest]
+        found = [self._known.get(fate.promotion.id) for fate in nearest]
         return {promise.promotion.id: promise for promise in found if promise is not None}
 
     def _expected(self, fate: CandidateVerdict) -> int:

@@ -6,7 +6,7 @@ advice reads the decisions and decides nothing again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from promenade.engine.basket import FIRST_RULES, ArticleFact, BudgetFact, UsageFact
 from promenade.engine.benefits.registry import REWARDS_ONLY
@@ -50,7 +50,7 @@ def in_order(promotions: Iterable[CompiledPromotion], triggers: Triggers) -> lis
         else:
             candidates.append(Candidate(promotion))
     if len(candidates) > 1:
-        candidates.sort(key=_order)
+        candidates.sort(key=place_of)
     return numbered(candidates)
 
 
@@ -61,7 +61,8 @@ def numbered(candidates: list[Candidate]) -> list[Candidate]:
     return candidates
 
 
-def _order(candidate: Candidate) -> Order:
+def place_of(candidate: Candidate) -> Order:
+    """Its place in the order of section 4."""
     promotion = candidate.promotion
     return promotion.order if candidate.coupon is None else promotion.order_with(candidate.coupon_position)
 
@@ -96,6 +97,7 @@ class World:
     """What a pass prices against: the view of the basket, the candidates in order, and the facts that limit them."""
 
     __slots__ = (
+        "aim",
         "articles",
         "budgets",
         "candidates",
@@ -124,6 +126,7 @@ class World:
         self.is_first = view.settings.rules == FIRST_RULES
         self.diagnose = self.is_first and view.settings.include_missed  # price blocked promotions too
         self.tiers = view.settings.nudges  # record the next tier of applied promotions too
+        self.aim: CompiledPromotion | None = None  # or only of this one
         self.mets: list[Met | Unmet | None] = [None] * (len(candidates) + 1)
         exclusions: dict[str, list[Candidate]] = {}
         for candidate in candidates:
@@ -231,7 +234,7 @@ class Pass:
             return self._blocked(candidate, met, blocked_by)
         turn = self._turn(candidate, met)
         gaps: tuple[Missed, ...] = ()
-        if self.world.tiers:
+        if self.world.tiers or promotion is self.world.aim:
             gaps = _gaps(promotion, turn)
         left = self.left.get(candidate.ordinal)
         if left is None:
@@ -269,6 +272,11 @@ class Pass:
             met.triggers,
             promotion.definition.max_applications_per_transaction,
         )
+
+    def targets(self, candidate: Candidate, met: Met) -> frozenset[int]:
+        """The lines that a qualifying candidate is about, whatever is left of them."""
+        turn = self._turn(candidate, met)
+        return frozenset([position for benefit in candidate.promotion.benefits for position in benefit.targets(turn)])
 
     def _blocked_by(self, candidate: Candidate) -> Candidate | None:
         """The winner whose exclusion already applies to this candidate before anything is priced (section 5)."""
@@ -376,7 +384,7 @@ class Pass:
         if decided is not None:
             self.decisions[candidate.ordinal - 1] = decided
             return
-        targets = {place for one in candidate.promotion.benefits for place in one.targets(self._turn(candidate, met))}
+        targets = self.targets(candidate, met)
         winner: Candidate | None = None
         for decision in self.applied:
             turn = decision.turn
@@ -404,7 +412,7 @@ class Pass:
     def _nothing(self, candidate: Candidate, met: Met, turn: Turn) -> Decision:
         """Why a promotion that qualifies and is not blocked gives nothing."""
         promotion = candidate.promotion
-        targets = {position for benefit in promotion.benefits for position in benefit.targets(turn)}
+        targets = self.targets(candidate, met)
         if not targets:
             return Decision(candidate, "NO_TARGET_LINES")
         for position in sorted(targets):
@@ -421,7 +429,7 @@ class Pass:
             return Decision(candidate, "NO_TARGET_LINES")
         return Decision(candidate, "NOTHING_LEFT_TO_DISCOUNT", blocked_by=self._taker(targets))
 
-    def _taker(self, targets: set[int]) -> Candidate | None:
+    def _taker(self, targets: Collection[int]) -> Candidate | None:
         """The promotion that took most of these lines; of equals the first in order."""
         if self.world.is_first or not self.world.view.settings.include_missed:
             return None
@@ -433,7 +441,7 @@ class Pass:
                 most, taker = taken, decision.candidate
         return taker
 
-    def _lacks_bundle(self, candidate: Candidate, met: Met, targets: set[int]) -> bool:
+    def _lacks_bundle(self, candidate: Candidate, met: Met, targets: Collection[int]) -> bool:
         """Whether its bundles would be incomplete too if no promotion had come before it."""
         settings = self.world.view.settings
         if settings.rules == FIRST_RULES:  # they looked only for anything left of its lines

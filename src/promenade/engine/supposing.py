@@ -12,17 +12,17 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from promenade.engine.basket import Payment
-from promenade.engine.best_deal.deal import best_pass
+from promenade.engine.best_deal.deal import best_pass, steps_for
+from promenade.engine.best_deal.search import GivenUp
 from promenade.engine.catalogue import Catalogue
 from promenade.engine.ledger import Ledger
-from promenade.engine.outcome import BestDeal
 from promenade.engine.promotion import CompiledPromotion, Unmet
 from promenade.engine.stacking import Candidate, Decision, Pass, Triggers, World, in_order, numbered
 from promenade.engine.turn import Turn
 from promenade.engine.view import BasketView
 
-STEPS_MAX = 400  # promotions tried per evaluation, in all baskets that are supposed
-STEPS_MISSED_MAX = 10_000  # the same where every promotion is to be explained
+STEPS_MIN = 64  # promotions that may be tried in supposed baskets even where pricing tried fewer
+STEPS_MISSED = 1_000  # the same where every promotion is to be explained
 
 
 class Supposed:
@@ -47,8 +47,9 @@ def saved_minor(done: Pass) -> int:
 class WhatIf:
     """Prices supposed baskets, after ``done`` was the pricing of the present one, which is ``world``.
 
-    ``informed``: ids of the promotions whose budgets and usage are among the facts. Its methods return None where the
-    supposed basket cannot be priced, or if more was supposed than an evaluation may cost.
+    ``searched``: how many promotions the best deal priced to find ``done``. ``informed``: ids of the promotions whose
+    budgets and usage are among the facts. Its methods return None where the supposed basket cannot be priced, or if
+    supposing would cost more than pricing the present one (section 10).
     """
 
     __slots__ = (
@@ -68,7 +69,7 @@ class WhatIf:
         catalogue: Catalogue,
         world: World,
         done: Pass,
-        best_deal: BestDeal | None,
+        searched: int,
         triggers: Triggers,
         informed: Collection[str],
     ) -> None:
@@ -76,14 +77,18 @@ class WhatIf:
         self._world = world
         self._triggers = triggers
         self._informed = informed
-        most = STEPS_MISSED_MAX if world.view.settings.include_missed else STEPS_MAX
-        # Where the best deal took longer to find, one more such search is allowed.
-        searched = 0 if best_deal is None else best_deal.nodes * len(world.candidates)
-        self._steps_left = max(most, searched)
+        least = STEPS_MISSED if world.view.settings.include_missed else STEPS_MIN
+        # The promotion that is to come makes one basket dearer than the present one: above all a best deal.
+        self._steps_left = max(least, (len(world.candidates) + searched) * 3 // 2)
         self._without: dict[frozenset[str], Supposed | None] = {}
         self.view = world.view
         self.now_minor = saved_minor(done)
         self.extras: dict[str, None] = {}  # hashes of the definitions that supposed baskets were priced with
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no further basket may be supposed."""
+        return self._steps_left <= 0
 
     def with_goods(self, view: BasketView, promotion: CompiledPromotion) -> Supposed | None:
         """The basket of ``view``, supposed for the sake of a promotion that is a candidate now."""
@@ -106,7 +111,7 @@ class WhatIf:
                 for one in self._world.candidates
                 if one.promotion.id not in promotion_ids
             ]
-            self._without[promotion_ids] = self._passed(self.view, numbered(kept)) if self._steps_left > 0 else None
+            self._without[promotion_ids] = self._passed(self.view, numbered(kept))
         return self._without[promotion_ids]
 
     def alone(self, promotion: CompiledPromotion, view: BasketView) -> int | None:
@@ -128,7 +133,7 @@ class WhatIf:
         return turn.discount_minor + turn.give_away_minor
 
     def _priced(self, view: BasketView, triggers: Triggers, promotion: CompiledPromotion) -> Supposed | None:
-        if self._steps_left <= 0:
+        if self.is_spent:
             return None
         settings = view.settings
         if settings.strategy != "BEST_DEAL":  # then it makes no difference how many candidates do not qualify
@@ -140,7 +145,7 @@ class WhatIf:
         self.extras.update(dict.fromkeys([one.hash for one in promotions]))
         if any(not self._is_known(one, promotion) for one in promotions):
             return None
-        return self._passed(view, in_order(promotions, triggers))
+        return self._passed(view, in_order(promotions, triggers), promotion)
 
     def _is_known(self, promotion: CompiledPromotion, aim: CompiledPromotion) -> bool:
         """Whether all is known that its price depends on; also if the shortlist kept it by chance."""
@@ -154,15 +159,24 @@ class WhatIf:
         is_listed = settings.include_missed or settings.strategy == "BEST_DEAL"
         return is_listed or not _is_out_of_reach(promotion, self.view)
 
-    def _passed(self, view: BasketView, candidates: Sequence[Candidate]) -> Supposed:
+    def _passed(
+        self, view: BasketView, candidates: Sequence[Candidate], aim: CompiledPromotion | None = None
+    ) -> Supposed | None:
+        self._steps_left -= len(candidates)
+        if self._steps_left < 0:
+            return None
         known = self._world
         world = World(view, candidates, known.articles, known.budgets, known.usage)
-        world.tiers = True
+        world.tiers, world.aim = False, aim
         if view.settings.strategy != "BEST_DEAL":
-            self._steps_left -= len(candidates)
             return Supposed(Pass(world).run())
-        done, found = best_pass(world)
-        self._steps_left -= found.nodes * len(candidates)
+        steps = steps_for(view, self._steps_left)
+        try:
+            done, _ = best_pass(world, steps)
+        except GivenUp:
+            self._steps_left = 0
+            return None
+        self._steps_left -= steps.spent
         return Supposed(done)
 
 

@@ -30,14 +30,18 @@ IDLE_MAX = 12  # promotions left out of which each is tried again in the end
 LINES_MAX = 300_000  # lines visited per evaluation: baskets of thousands of lines get fewer steps
 
 
-def best_pass(world: World) -> tuple[Pass, BestDeal]:
-    """The pass that gives most, and what is known about how good it is."""
+def steps_for(view: BasketView, at_most: int | None = None) -> Steps:
+    """The steps that the search has for a basket. It is given up if it takes more than ``at_most``."""
+    return Steps(max(STEPS_MIN, min(STEPS_MAX, LINES_MAX // max(1, len(view.lines)))), at_most)
+
+
+def best_pass(world: World, steps: Steps) -> tuple[Pass, BestDeal]:
+    """The pass that gives most, and what is known about how good it is. Raises GivenUp as ``steps`` says."""
     sequential = Pass(world).run()
     worth = _worth(sequential)
     contenders = contenders_of(world)
     if worth >= sum([one.most for one in contenders]):  # each gives all that it can
         return sequential, BestDeal(True, worth, 1, SCOPE)
-    steps = Steps(max(STEPS_MIN, min(STEPS_MAX, LINES_MAX // max(1, len(world.view.lines)))))
     deal = _Deal(quiet(world), contenders, steps, worth)
     deal.run()
     if deal.best is None:

@@ -36,13 +36,34 @@ class Plan:
 
 
 class Steps:
-    """How many promotions may still be priced, and how many combinations were."""
+    """How many promotions may still be priced, and how many combinations were.
 
-    __slots__ = ("left", "nodes")
+    ``at_most``: the search is given up with `GivenUp` rather than price more, whatever it has found by then.
+    """
 
-    def __init__(self, left: int) -> None:
+    __slots__ = ("_first", "_least", "left", "nodes")
+
+    def __init__(self, left: int, at_most: int | None = None) -> None:
+        self._first = left
+        self._least = 0 if at_most is None else left - at_most
         self.left = left
         self.nodes = 0
+
+    @property
+    def spent(self) -> int:
+        """How many promotions were priced."""
+        return self._first - self.left
+
+    def spend(self, promotions: int) -> None:
+        """Price so many for one more combination."""
+        if self.left - promotions < self._least:
+            raise GivenUp
+        self.left -= promotions
+        self.nodes += 1
+
+
+class GivenUp(Exception):
+    """The search would have cost more than it was allowed."""
 
 
 _Units = tuple[tuple[int, int], ...]
@@ -208,8 +229,7 @@ class Search:
         steps = self._steps
         if self.best_score >= 0 and steps.left - promotions < self._floor:
             raise _OutOfSteps
-        steps.left -= promotions
-        steps.nodes += 1
+        steps.spend(promotions)
 
     # Branch and bound
 
