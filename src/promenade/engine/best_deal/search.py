@@ -13,7 +13,7 @@ from dataclasses import replace
 from promenade.engine.best_deal.ceilings import FINE
 from promenade.engine.best_deal.contenders import Contender, must_precede
 from promenade.engine.best_deal.receipt_shares import Share, open_worth
-from promenade.engine.best_deal.start import bound_by_units, start_of
+from promenade.engine.best_deal.start import Start, bound_by_units, start_of
 from promenade.engine.best_deal.trial import Saved, Trial
 from promenade.engine.leaving import Units
 from promenade.engine.ledger import EXCLUSIVE, FREE, Ledger, State
@@ -150,15 +150,17 @@ class Search:
         ledger = Ledger(self._world.view, self._world.articles)
         later = sum([share.of(ledger, line) for line, share in self._shares.items() if line in self._lines])
         self.bound = min(self.bound, bound_by_units(ledger, self._members) + later)
-        left = start_of(ledger, self._members)
-        if left is not None:
-            self._offer(self._starting(left))
+        start = start_of(ledger, self._members)
+        if start is not None:
+            self._offer(self._starting(start))
 
-    def _starting(self, left: Mapping[int, Units]) -> Plan:
+    def _starting(self, start: Start) -> Plan:
         """Exclusive offers with units assigned to them, and all others as late as possible."""
+        left = start.left
         order = [one.candidate for one in self._members if one.ordinal in left]
         for member in self._members:
-            if member.ordinal not in left and not member.candidate.promotion.is_unit_exclusive:
+            takes_part = member.ordinal not in left and member.ordinal not in start.rivals
+            if takes_part and not member.candidate.promotion.is_unit_exclusive:
                 order = self._placed(order, member.candidate, early=False)
         choosing = {one.ordinal for one in self._members if one.chooses_units}
         return Plan(tuple(order), {ordinal: units for ordinal, units in left.items() if ordinal in choosing})

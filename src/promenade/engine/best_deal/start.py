@@ -14,6 +14,8 @@ from promenade.engine.leaving import Units
 from promenade.engine.ledger import Ledger
 from promenade.engine.money import rounding_step
 
+_TRIES_MAX = 16  # assignments with another winner of a priority group
+
 
 def bound_by_units(ledger: Ledger, members: Sequence[Contender]) -> int:
     """An upper bound of what all give together, in minor units times FINE: each unit goes to one exclusive offer or to
@@ -36,13 +38,65 @@ def bound_by_units(ledger: Ledger, members: Sequence[Contender]) -> int:
             stacking.append(member)
     worths = ledger.unit_worths
     most = {line: -(-worths[line] * FINE // ledger.scale) for line in range(len(worths))}
-    offers.append(Offer({line: min(rate, most[line]) for line, rate in _together(stacking).items()}, None))
+    offers.append(Offer({line: min(rate, most[line]) for line, rate in _most_together(stacking).items()}, None))
     return assign(offers, _units_of(ledger, members)).value + constant * FINE
 
 
-def start_of(ledger: Ledger, members: Sequence[Contender]) -> dict[int, Units] | None:
-    """By ordinal, what every exclusive offer that takes part leaves to others; None if fewer than two compete."""
+class Start:
+    """By ordinal, what every exclusive offer that takes part leaves to others; and the ``rivals`` that do not take
+    part, because another of their priority group does. ``value``: what the assignment promises, times FINE.
+    """
+
+    __slots__ = ("left", "rivals", "value")
+
+    def __init__(self, left: dict[int, Units], rivals: frozenset[int], value: int) -> None:
+        self.left = left
+        self.rivals = rivals
+        self.value = value
+
+
+def start_of(ledger: Ledger, members: Sequence[Contender]) -> Start | None:
+    """The best assignment that is found; None if fewer than two offers compete for units."""
     eligible = _one_of_each_group(members)
+    groups = _alternatives(eligible)
+    rivals: dict[str, frozenset[int]] = {}
+    for group, alternatives in groups.items():
+        strongest = max(alternatives, key=lambda some: sum([one.most for one in some]))
+        rivals[group] = _all_others(alternatives, strongest)
+    best = _assigned(ledger, eligible, frozenset().union(*rivals.values()))
+    tries = _TRIES_MAX
+    for group, alternatives in groups.items():
+        for alternative in alternatives:
+            other = rivals | {group: _all_others(alternatives, alternative)}
+            tries -= 1
+            if best is None or tries < 0 or other == rivals:
+                continue
+            found = _assigned(ledger, eligible, frozenset().union(*other.values()))
+            if found is not None and found.value > best.value:
+                best, rivals = found, other
+    return best
+
+
+def _alternatives(members: Sequence[Contender]) -> dict[str, list[list[Contender]]]:
+    """By priority group of which one excludes the others: those that do, each alone, and the rest together."""
+    groups: dict[str, list[Contender]] = {}
+    for member in members:
+        groups.setdefault(member.candidate.group_id or "", []).append(member)
+    found: dict[str, list[list[Contender]]] = {}
+    for group, all_of_it in groups.items():
+        alone = [[one] for one in all_of_it if one.candidate.promotion.is_group_exclusive]
+        together = [one for one in all_of_it if not one.candidate.promotion.is_group_exclusive]
+        if group and alone:
+            found[group] = [*alone, together] if together else alone
+    return found
+
+
+def _all_others(alternatives: Sequence[Sequence[Contender]], chosen: Sequence[Contender]) -> frozenset[int]:
+    return frozenset([one.ordinal for some in alternatives if some is not chosen for one in some])
+
+
+def _assigned(ledger: Ledger, members: Sequence[Contender], rivals: frozenset[int]) -> Start | None:
+    eligible = [one for one in members if one.ordinal not in rivals]
     exclusive = [one for one in eligible if one.candidate.promotion.is_unit_exclusive]
     bundles = [(one, bundle) for one in exclusive if (bundle := _bundle_of(ledger, one)) is not None]
     singles = [(one, rates) for one in exclusive if (rates := one.ceiling.rates) is not None]
@@ -52,9 +106,11 @@ def start_of(ledger: Ledger, members: Sequence[Contender]) -> dict[int, Units] |
     offers.append(Offer(_together([one for one in eligible if one not in exclusive]), None))
     units = _units_of(ledger, members)
     rest, placed = place_bundles(offers, [bundle for _, bundle in bundles], units)
+    value = rest.value
     flows = {member.ordinal: flow for (member, _), flow in zip(singles, rest.flows, strict=False)}
-    for (member, _), sets in zip(bundles, placed, strict=True):
+    for (member, bundle), sets in zip(bundles, placed, strict=True):
         flows[member.ordinal] = dict(sum([Counter(one) for one in sets], Counter()))
+        value += sum([bundle.value(one) for one in sets])
     used = dict.fromkeys(units, 0)
     left: dict[int, Units] = {}
     for member in exclusive:
@@ -63,7 +119,21 @@ def start_of(ledger: Ledger, members: Sequence[Contender]) -> dict[int, Units] |
             left[member.ordinal] = _all_but(flow, used, units, member)
             for line, count in flow.items():
                 used[line] += count
-    return left
+    return Start(left, rivals, value)
+
+
+def _most_together(members: Sequence[Contender]) -> dict[int, int]:
+    """At most what offers that are not exclusive give together per unit."""
+    groups = _alternatives(members)
+    together = _together([one for one in members if one.candidate.group_id not in groups])
+    for alternatives in groups.values():
+        most: dict[int, int] = {}
+        for some in alternatives:
+            for line, rate in _together(some).items():
+                most[line] = max(most.get(line, 0), rate)
+        for line, rate in most.items():
+            together[line] = together.get(line, 0) + rate
+    return together
 
 
 def _together(members: Sequence[Contender]) -> dict[int, int]:
