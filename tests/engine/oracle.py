@@ -59,7 +59,9 @@ def _article(definition: PromotionDefinition, action: ActionRow, basket: Basket,
 def _receipt(definition: PromotionDefinition, action: ActionRow, totals: list[int], left: list[int], unit: int) -> None:
     assert action.discount_value_hundredths is not None
     value = Fraction(action.discount_value_hundredths, 100)
-    bases = totals if definition.calculation_mode == "ADDITIVE" else list(left)
+    # Lines of which nothing is left count for no sum.
+    additive = [total if rest else 0 for total, rest in zip(totals, left, strict=True)]
+    bases = additive if definition.calculation_mode == "ADDITIVE" else list(left)
     wanted = half_up(sum(bases) * value / 100 if action.discount_type == "PERCENTAGE" else value * unit)
     rest = min(wanted, sum(left))
     taken = [0] * len(left)
