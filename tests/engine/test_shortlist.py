@@ -55,8 +55,10 @@ class NaiveCatalogue(Catalogue):
 
     __slots__ = ()
 
-    def relevant(self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings) -> list[CompiledPromotion]:
-        return self.candidates_naive(view, coupon_type_ids, settings)
+    def sorted_out(
+        self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings
+    ) -> tuple[list[CompiledPromotion], list[CompiledPromotion]]:
+        return self.candidates_naive(view, coupon_type_ids, settings), []
 
 
 def made(kind: type[Catalogue], definitions: list[PromotionDefinition]) -> Catalogue:

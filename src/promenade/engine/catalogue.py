@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 
 from promenade.engine.basket import FIRST_RULES, Settings
 from promenade.engine.benefits.registry import compile_benefits
@@ -100,41 +101,44 @@ class Catalogue:
         types = frozenset(coupon_type_ids)
         asker = RequestFacts(view, types)
         if settings.include_missed:
-            reached = self._promotions
+            reached: Iterable[CompiledPromotion] = self._promotions.values()
         else:
-            reached = self._index.reach(view, types)
-            for ladder in self._index.ladders(view):
-                reached.update([(promotion.id, promotion) for promotion in ladder])
-        return [promotion for promotion in reached.values() if promotion.refusal(asker) is None]
+            reached = self._index.reach(view, types).promotions()
+        return [promotion for promotion in reached if promotion.refusal(asker) is None]
 
     def relevant(self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings) -> list[CompiledPromotion]:
-        """The candidates without which the outcome would be a different one, in no particular order.
+        """The candidates without which the outcome would be a different one, in no particular order."""
+        tried, missed = self.sorted_out(view, coupon_type_ids, settings)
+        return tried + missed
+
+    def sorted_out(
+        self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings
+    ) -> tuple[list[CompiledPromotion], list[CompiledPromotion]]:
+        """The same in two parts: those to be priced, and those that miss a threshold but may be shown by advice.
 
         Left out are those that miss a threshold and that advice would not show, where there are more than `FEW`.
         BEST_DEAL needs every candidate, because their number limits how long it searches; so does ``include_missed``.
         """
         if settings.include_missed or settings.strategy == "BEST_DEAL":
-            return self.candidates(view, coupon_type_ids, settings)
+            return self.candidates(view, coupon_type_ids, settings), []
         types = frozenset(coupon_type_ids)
         asker = RequestFacts(view, types)
-        reached = self._index.reach(view, types)
-        ladders = self._index.ladders(view)
-        if len(reached) <= FEW and not ladders:
-            return [promotion for promotion in reached.values() if promotion.refusal(asker) is None]
-        shortlist = Shortlist(view, asker)
-        found: list[CompiledPromotion] = []
-        for promotion in reached.values():
+        reach = self._index.reach(view, types)
+        shortlist = Shortlist(view, asker, takes_all=reach.is_at_most(FEW))
+        tried: list[CompiledPromotion] = []
+        for promotion in reach.others.values():
             least = promotion.least
             percent = None if least is None else least.percent(view)
             if percent is not None:
                 shortlist.offer(promotion, percent)
             elif promotion.refusal(asker) is None:
-                found.append(promotion)
-        for ladder in ladders:
-            held, missed = ladder.split(view)
-            found += [promotion for promotion in held if promotion.refusal(asker) is None]
-            shortlist.offer_nearest_first(missed)
-        return found + shortlist.kept()
+                tried.append(promotion)
+        for ladder, _, within in chain(reach.ladders, reach.sale_ladders):
+            if within:
+                tried += [one for one in ladder.promotions[:within] if one.refusal(asker) is None]
+        shortlist.offer_ladders(reach.ladders, hints=True)
+        shortlist.offer_ladders(reach.sale_ladders, hints=False)
+        return tried, shortlist.kept()
 
     def candidates_naive(
         self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings
@@ -187,9 +191,11 @@ class RecordedCatalogue(Catalogue):
 
     __slots__ = ()
 
-    def relevant(self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings) -> list[CompiledPromotion]:
-        """Every candidate."""
-        return self.candidates(view, coupon_type_ids, settings)
+    def sorted_out(
+        self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings
+    ) -> tuple[list[CompiledPromotion], list[CompiledPromotion]]:
+        """Every candidate is priced."""
+        return self.candidates(view, coupon_type_ids, settings), []
 
     def recorded(self, hashes: Iterable[str]) -> tuple[str, ...]:
         """The same as then: all of them, in the order in which they were put."""

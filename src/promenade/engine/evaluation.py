@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from promenade.engine.advice import advise
 from promenade.engine.assembly import assemble, assemble_untouched
@@ -18,8 +20,9 @@ from promenade.engine.first_rules import advice as first_rules
 from promenade.engine.first_rules.best_deal import best_pass as first_best_pass
 from promenade.engine.first_rules.supposing import WhatIf as FirstWhatIf
 from promenade.engine.outcome import BestDeal, Outcome
+from promenade.engine.promotion import Order, Unmet
 from promenade.engine.recommendations import CandidateVerdict
-from promenade.engine.stacking import Candidate, Decision, Pass, Triggers, World, in_order
+from promenade.engine.stacking import Candidate, Decision, Pass, Triggers, World, in_order, order_of
 from promenade.engine.supposing import WhatIf
 from promenade.engine.view import BasketView
 
@@ -30,14 +33,16 @@ _NOTHING: tuple[()] = ()
 class Selection:
     """The ordered candidates for a basket, and the facts that pricing them needs.
 
-    ``candidates`` are those that the outcome depends on (`Catalogue.relevant`).
-    ``hashes``: of every definition that the outcome depends on: the candidates first, then those in whose control arm
-    this basket is, then the outsiders. ``asked``: the promotions about which facts are needed: the candidates, and what
-    a coupon would bring. ``budget_ids``: budgets linked to them. ``usage_ids``: those with usage limits.
+    ``candidates`` are those that may apply. ``missed``: those that miss a threshold and that advice may show, with the
+    number of candidates before each in the order of section 4 (`Catalogue.sorted_out`).
+    ``hashes``: of every definition that the outcome depends on: first both of these in their order, then those in whose
+    control arm this basket is, then the outsiders. ``asked``: the promotions about which facts are needed: both of
+    these, and what a coupon would bring. ``budget_ids``: budgets linked to them. ``usage_ids``: those with limits.
     """
 
     view: BasketView
     candidates: tuple[Candidate, ...]
+    missed: tuple[tuple[int, CompiledPromotion], ...]
     articles: Mapping[str, ArticleFact]
     coupons: tuple[CouponFact, ...]
     budget_ids: tuple[str, ...]
@@ -67,11 +72,17 @@ def select(
     for position, fact in enumerate(coupons):
         if fact.refusal is None and fact.coupon_type_id is not None:
             triggers.setdefault(fact.coupon_type_id, (position, fact.code))
-    promotions = catalogue.relevant(view, triggers, settings)
-    candidates = in_order(promotions, triggers)
+    tried, short = catalogue.sorted_out(view, triggers, settings)
+    if settings.rules == FIRST_RULES:
+        tried, short = tried + short, []
+    candidates = in_order(tried, triggers)
+    missed = _placed(short, candidates)
     control_arms = catalogue.control_arms(view)
     outsiders = tuple(catalogue.outsiders(view, triggers)) if settings.include_missed else _NOTHING
     asked = [candidate.promotion for candidate in candidates]
+    for place, promotion in reversed(missed):
+        asked.insert(place, promotion)
+    hashes = [promotion.hash for promotion in asked]
     if outsiders and settings.rules != FIRST_RULES:  # what would they save with a coupon?
         asked += [promotion for promotion, reason in outsiders if reason == "COUPON_REQUIRED"]
     budget_ids: dict[str, None] = {}
@@ -84,12 +95,13 @@ def select(
     return Selection(
         view,
         tuple(candidates),
+        tuple(missed),
         articles,
         coupons,
         tuple(budget_ids),
         tuple(usage_ids),
         control_arms,
-        catalogue.recorded(_hashes(catalogue, candidates, control_arms, outsiders)),
+        catalogue.recorded(_hashes(catalogue, hashes, control_arms, outsiders)),
         outsiders,
         catalogue,
         triggers,
@@ -97,26 +109,33 @@ def select(
     )
 
 
+def _placed(missed: list[CompiledPromotion], candidates: list[Candidate]) -> list[tuple[int, CompiledPromotion]]:
+    """Promotions in their order, each with the number of candidates before it."""
+    missed.sort(key=_order)
+    return [(bisect_left(candidates, promotion.order, key=order_of), promotion) for promotion in missed]
+
+
+def _order(promotion: CompiledPromotion) -> Order:
+    return promotion.order
+
+
 def _hashes(
     catalogue: Catalogue,
-    candidates: list[Candidate],
+    hashes: list[str],
     control_arms: tuple[str, ...],
     outsiders: tuple[tuple[CompiledPromotion, str], ...],
-) -> tuple[str, ...]:
-    """Hashes of every definition that the outcome depends on, each once: a replay has only these."""
-    hashes = [candidate.promotion.hash for candidate in candidates]
-    if control_arms or outsiders:
-        controls = [catalogue.get(identity) for identity in control_arms]
-        hashes += [promotion.hash for promotion in controls if promotion is not None]
-        hashes += [promotion.hash for promotion, _ in outsiders]
-        hashes = list(dict.fromkeys(hashes))
-    return tuple(hashes)
+) -> list[str]:
+    """Those of every other definition too that the outcome depends on, each once: a replay has only these."""
+    controls = [catalogue.get(identity) for identity in control_arms]
+    others = [promotion.hash for promotion in controls if promotion is not None]
+    others += [promotion.hash for promotion, _ in outsiders]
+    return list(dict.fromkeys(hashes + others)) if others else hashes
 
 
 def price(selection: Selection, facts: Facts) -> Outcome:
     """The outcome for a selection; only budgets and usage are read from ``facts`` here."""
     view = selection.view
-    if not selection.candidates and not selection.outsiders:
+    if not selection.candidates and not selection.missed and not selection.outsiders:
         return assemble_untouched(view, selection.coupons, selection.control_arms, selection.hashes)
     world = World(view, selection.candidates, selection.articles, facts.budgets, facts.usage)
     best_deal: BestDeal | None = None
@@ -126,8 +145,7 @@ def price(selection: Selection, facts: Facts) -> Outcome:
     else:
         done = Pass(world).run()
     decisions = [decision for decision in done.decisions if decision is not None]
-    # Advice has nothing to say about those that gave all that they can give.
-    fates = [_fate(decision, done) for decision in decisions if decision.reason is not None or decision.gaps]
+    fates = _fates(selection, done)
     hashes = selection.hashes
     if view.settings.rules == FIRST_RULES:
         advice = first_rules.advise(view, fates, selection.outsiders, FirstWhatIf(world, done.applied))
@@ -140,6 +158,25 @@ def price(selection: Selection, facts: Facts) -> Outcome:
         if what_if.extras:
             hashes = selection.catalogue.recorded((*hashes, *what_if.extras))
     return assemble(view, done, decisions, selection.coupons, advice, selection.control_arms, hashes, best_deal)
+
+
+def _fates(selection: Selection, done: Pass) -> list[CandidateVerdict]:
+    """What happened to each promotion, in their order; advice has nothing to say of those that gave all they can."""
+    view = selection.view
+    fates: list[CandidateVerdict] = []
+    place = 0
+    for missed_place, promotion in selection.missed:
+        fates += [_fate(one, done) for one in done.decisions[place:missed_place] if _tells(one)]
+        place = missed_place
+        result = promotion.qualify(view, view.sale_total_minor)
+        fates.append(
+            CandidateVerdict(promotion, "CONDITION_NOT_MET", unmet=result if isinstance(result, Unmet) else None)
+        )
+    return fates + [_fate(one, done) for one in done.decisions[place:] if _tells(one)]
+
+
+def _tells(decision: Decision | None) -> TypeGuard[Decision]:
+    return decision is not None and (decision.reason is not None or bool(decision.gaps))
 
 
 def _fate(decision: Decision, done: Pass) -> CandidateVerdict:

@@ -1,15 +1,16 @@
 """The candidate index: from what a basket holds to the promotions that can affect it.
 
 A promotion is indexed under the keys through which a basket may reach it (`entry_keys`), and a basket looks up only the
-keys it holds; so the cost grows with the promotions that touch the basket and not with their total. Promotions for any
-basket that need so many pieces or an amount are sorted by that (`Ladder`). `catalogue` has the version without an index
-that tests compare it with.
+keys it holds; so the cost grows with the promotions that touch the basket and not with their total. Under each key,
+promotions that need only so many pieces or only an amount are sorted by that (`Ladder`), so that those which a basket
+misses are not even looked at. `catalogue` has the version without an index that tests compare it with.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from promenade.engine.benefits.bundle import BundleDiscount
 from promenade.engine.conditions.registry import Group, IndexKey
@@ -22,7 +23,11 @@ REQUEST_KINDS = ("customer", "customer_group", "tier", "payment_means", "card_ty
 
 Bucket = dict[str, CompiledPromotion]  # by promotion id: an ordered set with removal in constant time
 
-_NOTHING: Bucket = {}
+Sums = tuple[int, int] | tuple[int, int, tuple[int, ...]]
+"""Pieces in thousandths and an amount in minor units, and the lines that hold them (see `BasketView.held`)"""
+
+Table = dict[str, "Shelf"]
+"""The shelves of one kind of key, by name"""
 
 
 def entry_keys(promotion: CompiledPromotion, *, in_part: bool) -> tuple[IndexKey, ...] | None:
@@ -117,177 +122,239 @@ def request_keys(view: BasketView) -> list[IndexKey]:
 
 
 class Ladder:
-    """Promotions for any basket, sorted by the pieces or by the amount that they need."""
+    """Promotions under one key that need so many pieces, or an amount, and nothing else; sorted by that.
 
-    __slots__ = ("_by_quantity", "_needs", "_promotions")
+    ``of_sale``: what they need is counted over the whole sale, not over the lines of the key.
+    """
 
-    def __init__(self, by_quantity: bool) -> None:
-        self._by_quantity = by_quantity
-        self._needs: list[int] = []
-        self._promotions: list[CompiledPromotion] = []
+    __slots__ = ("_by_exponent", "_needs", "by_quantity", "of_sale", "promotions")
 
-    def __iter__(self) -> Iterator[CompiledPromotion]:
-        return iter(self._promotions)
+    def __init__(self, of_sale: bool, by_quantity: bool) -> None:
+        self.of_sale = of_sale
+        self.by_quantity = by_quantity
+        self._needs: list[int] = []  # in thousandths of pieces, or amounts with `FINEST` decimals
+        self._by_exponent: dict[int, list[int]] = {}
+        self.promotions: list[CompiledPromotion] = []
 
     def add(self, promotion: CompiledPromotion, least: Least) -> None:
         """Add a promotion at its place."""
         need = self._need(least)
         place = bisect_right(self._needs, need)
         self._needs.insert(place, need)
-        self._promotions.insert(place, promotion)
+        self.promotions.insert(place, promotion)
+        self._by_exponent.clear()
 
     def discard(self, promotion: CompiledPromotion, least: Least) -> None:
         """Remove a promotion that was added."""
-        place = self._promotions.index(promotion, bisect_left(self._needs, self._need(least)))
-        del self._needs[place], self._promotions[place]
+        place = self.promotions.index(promotion, bisect_left(self._needs, self._need(least)))
+        del self._needs[place], self.promotions[place]
+        self._by_exponent.clear()
 
-    def split(self, view: BasketView) -> tuple[Sequence[CompiledPromotion], Iterator[CompiledPromotion]]:
-        """The promotions whose threshold the sale reaches; the others, the nearest first."""
-        promotions = self._promotions
-        held = view.sale_total_minor * 10 ** (FINEST - view.exponent)
-        reached = bisect_right(self._needs, view.sale_quantity_thousandths if self._by_quantity else held)
-        return promotions[:reached], (promotions[place] for place in range(reached, len(promotions)))
+    def needs(self, exponent: int) -> list[int]:
+        """What each of them needs, ascending: thousandths of pieces, or minor units of so many decimals."""
+        if self.by_quantity:
+            return self._needs
+        found = self._by_exponent.get(exponent)
+        if found is None:
+            unit = 10 ** (FINEST - exponent)
+            found = self._by_exponent[exponent] = [-(-need // unit) for need in self._needs]
+        return found
 
     def _need(self, least: Least) -> int:
-        return least.quantity_thousandths if self._by_quantity else least.amounts[FINEST]
+        return least.quantity_thousandths if self.by_quantity else least.amounts[FINEST]
+
+
+class Shelf:
+    """The promotions under one key: on ladders where one threshold alone decides, else among the ``others``."""
+
+    __slots__ = ("kind", "ladders", "name", "others")
+
+    def __init__(self, kind: str | None, name: str) -> None:
+        """``kind`` None: the promotions for any basket, or for any of one POS group."""
+        self.kind = kind
+        self.name = name
+        self.ladders: tuple[Ladder, ...] = ()
+        self.others: Bucket = {}
+
+    def add(self, promotion: CompiledPromotion) -> None:
+        """Add a promotion."""
+        least = _sole_need(promotion)
+        if least is None:
+            self.others[promotion.id] = promotion
+            return
+        of_sale, by_quantity = least.kind is None, least.quantity_thousandths > 0
+        for ladder in self.ladders:
+            if ladder.of_sale == of_sale and ladder.by_quantity == by_quantity:
+                break
+        else:
+            ladder = Ladder(of_sale, by_quantity)
+            self.ladders += (ladder,)
+        ladder.add(promotion, least)
+
+    def discard(self, promotion: CompiledPromotion) -> bool:
+        """Remove a promotion that was added; say whether nothing is left."""
+        least = _sole_need(promotion)
+        if least is None:
+            self.others.pop(promotion.id, None)
+        else:
+            of_sale, by_quantity = least.kind is None, least.quantity_thousandths > 0
+            for ladder in self.ladders:
+                if ladder.of_sale == of_sale and ladder.by_quantity == by_quantity:
+                    ladder.discard(promotion, least)
+            self.ladders = tuple([ladder for ladder in self.ladders if ladder.promotions])
+        return not self.others and not self.ladders
+
+    def reach(self, rungs: list[Rung], own: Sums, whole: Sums, exponent: int) -> None:
+        """Add its ladders, where the lines of its key hold ``own`` and the sale ``whole``, in minor units."""
+        for ladder in self.ladders:
+            sums = whole if ladder.of_sale else own
+            held = sums[0] if ladder.by_quantity else sums[1]
+            rungs.append((ladder, held, bisect_right(ladder.needs(exponent), held)))
+
+
+def _sole_need(promotion: CompiledPromotion) -> Least | None:
+    """What it needs, if that is one number, counted over the whole sale or over the lines of its only key."""
+    least, entries = promotion.least, promotion.entries_in_part
+    if least is None or (least.quantity_thousandths > 0) == (least.amounts[FINEST] > 0):
+        return None
+    if entries is not None and len(entries) != 1:
+        return None
+    if least.kind is not None and entries != tuple([(least.kind, name) for name in least.names]):
+        return None
+    return least
+
+
+Rung = tuple[Ladder, int, int]
+"""A ladder, what the basket holds as the ladder counts, and how many of its promotions need no more than that"""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a basket leads to: promotions that must be looked at one by one, and ladders.
+
+    ``sale_ladders`` have the promotions for any basket.
+    """
+
+    others: Bucket
+    ladders: list[Rung]
+    sale_ladders: list[Rung]
+
+    def is_at_most(self, most: int) -> bool:
+        """Whether so few promotions are led to, and none by ladders of any basket."""
+        if self.sale_ladders or len(self.others) + len(self.ladders) > most:
+            return False
+        return len(self.others) + sum([len(ladder.promotions) for ladder, _, _ in self.ladders]) <= most
+
+    def promotions(self) -> Iterator[CompiledPromotion]:
+        """All of them, each once."""
+        yield from self.others.values()
+        for ladder, _, _ in self.ladders + self.sale_ladders:
+            yield from ladder.promotions
 
 
 class CandidateIndex:
     """Promotions by their entry keys; those without one by POS group; those that need a coupon by coupon type."""
 
-    __slots__ = (
-        "_articles",
-        "_coupons",
-        "_eans",
-        "_everywhere",
-        "_groups",
-        "_ladders",
-        "_makers",
-        "_places",
-        "_tables",
-        "_trees",
-    )
+    __slots__ = ("_articles", "_coupons", "_eans", "_everywhere", "_groups", "_makers", "_places", "_tables", "_trees")
 
     def __init__(self) -> None:
-        self._tables: dict[str, dict[str, Bucket]] = {kind: {} for kind in (*LINE_KINDS, *REQUEST_KINDS)}
+        self._tables: dict[str, Table] = {kind: {} for kind in (*LINE_KINDS, *REQUEST_KINDS)}
         self._articles = self._tables["article"]
         self._eans = self._tables["ean"]
         self._groups = self._tables["group"]
         self._trees = self._tables["tree"]
         self._makers = self._tables["manufacturer"]
-        self._coupons: dict[str, Bucket] = {}
-        self._places: dict[str, Bucket] = {}  # any basket of this POS group
-        self._everywhere: Bucket = {}  # any basket
-        # Those of the two that need so many pieces (True) or an amount (False), by POS group; None is everywhere.
-        self._ladders: dict[tuple[str | None, bool], Ladder] = {}
+        self._coupons: Table = {}
+        self._places: Table = {}  # any basket of this POS group
+        self._everywhere: Table = {}  # any basket, under ""
 
     def add(self, promotion: CompiledPromotion) -> None:
         """Add a promotion; the cost grows with its number of keys."""
-        least = promotion.least
-        if least is not None and promotion.entries is None:
-            for rung in _rungs(promotion, least):
-                ladder = self._ladders.get(rung)
-                if ladder is None:
-                    ladder = self._ladders[rung] = Ladder(rung[1])
-                ladder.add(promotion, least)
-            return
-        for table, key in self._entries(promotion):
-            bucket = table.get(key)
-            if bucket is None:
-                bucket = table[key] = {}
-            bucket[promotion.id] = promotion
-        if _is_everywhere(promotion):
-            self._everywhere[promotion.id] = promotion
+        for table, kind, name in self._entries(promotion):
+            shelf = table.get(name)
+            if shelf is None:
+                shelf = table[name] = Shelf(kind, name)
+            shelf.add(promotion)
 
     def discard(self, promotion: CompiledPromotion) -> None:
         """Remove a promotion; the cost grows with its number of keys."""
-        least = promotion.least
-        if least is not None and promotion.entries is None:
-            for rung in _rungs(promotion, least):
-                self._ladders[rung].discard(promotion, least)
-            return
-        for table, key in self._entries(promotion):
-            bucket = table.get(key)
-            if bucket is not None:
-                bucket.pop(promotion.id, None)
-                if not bucket:
-                    del table[key]
-        self._everywhere.pop(promotion.id, None)
+        for table, _, name in self._entries(promotion):
+            shelf = table.get(name)
+            if shelf is not None and shelf.discard(promotion):
+                del table[name]
 
-    def _entries(self, promotion: CompiledPromotion) -> list[tuple[dict[str, Bucket], str]]:
+    def _entries(self, promotion: CompiledPromotion) -> list[tuple[Table, str | None, str]]:
         definition = promotion.definition
         if definition.coupon_type_ids:
-            return [(self._coupons, one) for one in definition.coupon_type_ids]
+            return [(self._coupons, None, one) for one in definition.coupon_type_ids]
         if promotion.entries_in_part is None:
-            return [(self._places, one) for one in definition.pos_groups]
-        return [(self._tables[kind], value) for kind, value in promotion.entries_in_part]
+            if definition.pos_groups:
+                return [(self._places, None, one) for one in definition.pos_groups]
+            return [(self._everywhere, None, "")]
+        return [(self._tables[kind], kind, name) for kind, name in dict.fromkeys(promotion.entries_in_part)]
 
-    def reach(self, view: BasketView, coupon_type_ids: frozenset[str]) -> Bucket:
-        """The promotions that can affect a basket, whatever their validity, each once; without those on `ladders`."""
-        found = dict(self._everywhere)
-        place = self._places.get(view.pos_group_id)
-        if place is not None:
-            found.update(place)
+    def reach(self, view: BasketView, coupon_type_ids: frozenset[str]) -> Reach:
+        """The promotions that can affect a basket, whatever their validity, each once."""
+        found: Bucket = {}
+        by_sale: list[Rung] = []
+        ladders: list[Rung] = []
+        whole = view.sale_quantity_thousandths, view.sale_total_minor
+        exponent = view.exponent
+        for shelf in (self._everywhere.get(""), self._places.get(view.pos_group_id)):
+            if shelf is not None:
+                found.update(shelf.others)
+                shelf.reach(by_sale, whole, whole, exponent)
         for coupon_type in coupon_type_ids:
-            bucket = self._coupons.get(coupon_type)
-            if bucket is not None:
-                found.update(bucket)
-        self._reach_by_lines(view, found)
-        for kind, value in request_keys(view):
-            bucket = self._tables[kind].get(value)
-            if bucket is not None:
-                found.update(bucket)
-        return found
+            shelf = self._coupons.get(coupon_type)
+            if shelf is not None:
+                found.update(shelf.others)
+        for shelf in self._led_to(view):
+            if shelf.others:
+                found.update(shelf.others)
+            if shelf.ladders:
+                own = whole if shelf.kind is None else view.held(shelf.kind)[shelf.name]
+                shelf.reach(ladders, own, whole, exponent)
+        return Reach(found, ladders, by_sale)
 
-    def ladders(self, view: BasketView) -> list[Ladder]:
-        """The promotions that can affect any basket of this POS group that reaches what they need."""
-        if not self._ladders:
-            return []
-        rungs = [(place, by_quantity) for place in (None, view.pos_group_id) for by_quantity in (False, True)]
-        return [self._ladders[rung] for rung in rungs if rung in self._ladders]
-
-    def _reach_by_lines(self, view: BasketView, found: Bucket) -> None:
+    def _led_to(self, view: BasketView) -> Iterable[Shelf]:
+        """The shelves under the keys that the basket holds, each once."""
+        shelves: dict[Shelf, None] = {}
         articles, eans, makers = self._articles, self._eans, self._makers
         by_group = bool(self._groups or self._trees)
         groups: set[str] = set()
         lines = view.lines
         for position in view.sale:
             line = lines[position]
-            bucket = articles.get(line.article_number)
-            if bucket is not None:
-                found.update(bucket)
+            shelf = articles.get(line.article_number)
+            if shelf is not None:
+                shelves[shelf] = None
             if line.ean is not None:
-                bucket = eans.get(line.ean)
-                if bucket is not None:
-                    found.update(bucket)
+                shelf = eans.get(line.ean)
+                if shelf is not None:
+                    shelves[shelf] = None
             if line.manufacturer_id is not None:
-                bucket = makers.get(line.manufacturer_id)
-                if bucket is not None:
-                    found.update(bucket)
+                shelf = makers.get(line.manufacturer_id)
+                if shelf is not None:
+                    shelves[shelf] = None
             if by_group:
                 group = line.article_group_id
                 if group is not None and group not in groups:
                     groups.add(group)
-                    self._reach_by_group(group, line.group_path, found)
+                    self._led_to_by_group(group, line.group_path, shelves)
             if line.line.fields:
-                for name, _ in line.line.fields:
-                    found.update(self._tables["field"].get(name, _NOTHING))
+                found = [self._tables["field"].get(name) for name, _ in line.line.fields]
+                shelves.update([(shelf, None) for shelf in found if shelf is not None])
+        for kind, value in request_keys(view):
+            shelf = self._tables[kind].get(value)
+            if shelf is not None:
+                shelves[shelf] = None
+        return shelves
 
-    def _reach_by_group(self, group: str, path: tuple[str, ...], found: Bucket) -> None:
-        bucket = self._groups.get(group)
-        if bucket is not None:
-            found.update(bucket)
+    def _led_to_by_group(self, group: str, path: tuple[str, ...], shelves: dict[Shelf, None]) -> None:
+        shelf = self._groups.get(group)
+        if shelf is not None:
+            shelves[shelf] = None
         for ancestor in path:
-            bucket = self._trees.get(ancestor)
-            if bucket is not None:
-                found.update(bucket)
-
-
-def _rungs(promotion: CompiledPromotion, least: Least) -> list[tuple[str | None, bool]]:
-    """The ladders that a promotion for any basket is on."""
-    return [(place, least.quantity_thousandths > 0) for place in promotion.definition.pos_groups or (None,)]
-
-
-def _is_everywhere(promotion: CompiledPromotion) -> bool:
-    definition = promotion.definition
-    return promotion.entries is None and not definition.coupon_type_ids and not definition.pos_groups
+            shelf = self._trees.get(ancestor)
+            if shelf is not None:
+                shelves[shelf] = None

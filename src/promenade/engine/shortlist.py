@@ -7,13 +7,13 @@ order. So only those few need to be priced.
 
 from __future__ import annotations
 
-from bisect import insort
-from collections.abc import Iterable
+from bisect import bisect_right, insort
+from itertools import chain
 
-from promenade.engine.index import LINE_KINDS
+from promenade.engine.index import LINE_KINDS, Rung
 from promenade.engine.promotion import CompiledPromotion, Order, RequestFacts
 from promenade.engine.recommendations import GAPS_MAX, NEAR_PERCENT, RECOMMENDATIONS_MAX
-from promenade.engine.thresholds import Least
+from promenade.engine.thresholds import Least, reached
 from promenade.engine.view import BasketView
 
 
@@ -42,49 +42,85 @@ class Shortlist:
     their order. So no more of either than can be shown are kept, whatever else there is to show.
     """
 
-    __slots__ = ("_asker", "_far", "_near", "_near_least", "_near_most", "_view")
+    __slots__ = ("_asker", "_far", "_far_on_ladders", "_near", "_near_least", "_near_most", "_takes_all", "_view")
 
-    def __init__(self, view: BasketView, asker: RequestFacts) -> None:
+    def __init__(self, view: BasketView, asker: RequestFacts, *, takes_all: bool) -> None:
+        """``takes_all``: keep all that are offered; there are so few of them."""
         nudges = view.settings.nudges  # with them a gap is shown however wide it is
         self._view = view
+        self._takes_all = takes_all
         self._asker = asker
         self._near_most = GAPS_MAX if nudges else RECOMMENDATIONS_MAX
         self._near_least = 0 if nudges else NEAR_PERCENT
         self._near: list[tuple[int, Order, CompiledPromotion]] = []
         self._far: list[CompiledPromotion] = []
+        self._far_on_ladders: list[Rung] = []
 
     def offer(self, promotion: CompiledPromotion, percent: int) -> None:
         """Keep a promotion that reaches so much of its threshold, if it may be shown."""
+        if self._takes_all:
+            self._far.append(promotion)
+            return
         if percent >= self._near_least:
-            near = self._near
-            found = (-percent, promotion.order, promotion)
-            if (len(near) < self._near_most or found < near[-1]) and promotion.refusal(self._asker) is None:
-                insort(near, found)
-                del near[self._near_most :]
+            self._offer_near(promotion, percent)
         if percent < NEAR_PERCENT:
             self._far.append(promotion)
 
-    def offer_nearest_first(self, promotions: Iterable[CompiledPromotion]) -> None:
-        """Offer promotions to which no line leads, until one is too far away to be shown."""
+    def offer_ladders(self, rungs: list[Rung], *, hints: bool) -> None:
+        """Offer what is missed of ladders, the nearest first; ``hints``: lines lead to it.
+
+        From each ladder, only those are looked at that are nearer than what has been found so far.
+        """
+        if self._takes_all:
+            for ladder, _, place in rungs:
+                self._far += ladder.promotions[place:]
+            return
+        if hints:
+            self._far_on_ladders += rungs
+        near, near_most, near_least = self._near, self._near_most, self._near_least
+        exponent = self._view.exponent
+        heads: list[tuple[int, int, Rung]] = []
+        for number, rung in enumerate(rungs):
+            ladder, held, place = rung
+            if place < len(ladder.promotions):
+                percent = reached(held, ladder.needs(exponent)[place])
+                if percent >= near_least:
+                    heads.append((-percent, number, rung))
+        heads.sort()
+        for head, _, (ladder, held, first) in heads:
+            if len(near) == near_most and head > near[-1][0]:
+                break
+            needs = ladder.needs(exponent)
+            for place in range(first, len(needs)):
+                percent = reached(held, needs[place])
+                if percent < near_least or (len(near) == near_most and -percent > near[-1][0]):
+                    break
+                self._offer_near(ladder.promotions[place], percent)
+
+    def _offer_near(self, promotion: CompiledPromotion, percent: int) -> None:
         near = self._near
-        for promotion in promotions:
-            percent = None if promotion.least is None else promotion.least.percent(self._view)
-            if percent is None:
-                continue
-            if percent < self._near_least or (len(near) == self._near_most and -percent > near[-1][0]):
-                return
-            self.offer(promotion, percent)
+        found = (-percent, promotion.order, promotion)
+        if (len(near) < self._near_most or found < near[-1]) and promotion.refusal(self._asker) is None:
+            insort(near, found)
+            del near[self._near_most :]
 
     def kept(self) -> list[CompiledPromotion]:
         """Those that may be shown, each once."""
+        if self._takes_all:
+            return [promotion for promotion in self._far if promotion.refusal(self._asker) is None]
         near = [promotion for _, _, promotion in self._near]
         room = RECOMMENDATIONS_MAX - len([found for found in self._near if -found[0] >= NEAR_PERCENT])
         return near if room <= 0 else near + [one for one in self._hints(room) if one not in near]
 
     def _hints(self, most: int) -> list[CompiledPromotion]:
         """The first in order of those that are shown however little of their threshold is reached."""
+        exponent = self._view.exponent
+        far = [
+            ladder.promotions[max(place, bisect_right(ladder.needs(exponent), 2 * held)) :]
+            for ladder, held, place in self._far_on_ladders
+        ]
         hints: list[tuple[Order, CompiledPromotion]] = []
-        for promotion in self._far:
+        for promotion in chain(self._far, *far):
             hint = (promotion.order, promotion)
             if len(hints) == most and hint > hints[-1]:
                 continue

@@ -50,7 +50,7 @@ def in_order(promotions: Iterable[CompiledPromotion], triggers: Triggers) -> lis
         else:
             candidates.append(Candidate(promotion))
     if len(candidates) > 1:
-        candidates.sort(key=place_of)
+        candidates.sort(key=order_of)
     return numbered(candidates)
 
 
@@ -61,8 +61,8 @@ def numbered(candidates: list[Candidate]) -> list[Candidate]:
     return candidates
 
 
-def place_of(candidate: Candidate) -> Order:
-    """Its place in the order of section 4."""
+def order_of(candidate: Candidate) -> Order:
+    """Its place in the order of section 4, to be compared."""
     promotion = candidate.promotion
     return promotion.order if candidate.coupon is None else promotion.order_with(candidate.coupon_position)
 

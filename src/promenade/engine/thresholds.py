@@ -20,6 +20,11 @@ def in_one_kind(keys: tuple[tuple[str, str], ...] | None) -> tuple[str, tuple[st
     return kinds.pop(), names
 
 
+def reached(held: int, wanted: int) -> int:
+    """How much of a threshold above what is held is reached: 0 to 99 percent."""
+    return 100 * held // wanted if held > 0 else 0
+
+
 class Least:
     """The quantity and the amount from which on a condition holds; 0 where it asks for none.
 
@@ -34,7 +39,9 @@ class Least:
     ) -> None:
         """``amount`` has `FINEST` decimals; ``names`` differ from each other."""
         self.quantity_thousandths = max(0, quantity_thousandths)
-        self.amounts = tuple([-(-max(0, amount) // 10 ** (FINEST - digits)) for digits in range(FINEST + 1)])
+        self.amounts: tuple[int, ...] = tuple(
+            [-(-max(0, amount) // 10 ** (FINEST - digits)) for digits in range(FINEST + 1)]
+        )
         self.kind = kind
         self.names = names
         self._name = names[0] if len(names) == 1 else None
