@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from promenade.engine.basket import CouponFact
 from promenade.engine.benefits.loyalty import POINTS_MAX, points_after
 from promenade.engine.best_deal.deal import nothing_found
-from promenade.engine.ledger import FREE
+from promenade.engine.ledger import FREE, shares_of
 from promenade.engine.money import POWERS_OF_TEN
 from promenade.engine.outcome import (
     AppliedPromotion,
@@ -19,10 +19,10 @@ from promenade.engine.outcome import (
     LineOutcome,
     Outcome,
     RefusedCoupon,
+    UnitShare,
 )
 from promenade.engine.recommendations import Advice
 from promenade.engine.stacking import Decision, Pass
-from promenade.engine.turn import Turn
 from promenade.engine.view import BasketView
 
 _BUDGET_REASONS = frozenset(("BUDGET_NOT_ACTIVE", "BUDGET_EXHAUSTED", "BUDGET_INSUFFICIENT"))
@@ -131,7 +131,7 @@ def assemble(
         net,
         view.sale_total_minor,
         return_subtotal,
-        tuple([_applied(view, one, touched[place], points_by[place]) for place, one in enumerate(done.applied)]),
+        tuple([_applied(one, names, points_by) for one, names in zip(done.applied, touched, strict=True)]),
         points,
         base_points,
         used,
@@ -155,32 +155,43 @@ def assemble(
 
 def _line_discounts(view: BasketView, done: Pass) -> tuple[list[list[LineDiscount] | None], list[tuple[str, ...]]]:
     """Discounts of each line in order of application, and the lines of each applied promotion."""
-    found: list[list[LineDiscount] | None] = [None] * len(view.lines)
+    references = [line.line.reference for line in view.lines]
+    units = done.ledger.units
+    found: list[list[LineDiscount] | None] = [None] * len(references)
     touched: list[tuple[str, ...]] = []
-    lines = view.lines
+    # What many promotions have alike is made once: a discount on a single unit, and the names of the same lines.
+    single: dict[int, tuple[UnitShare, ...]] = {}
+    named: dict[tuple[int, ...], tuple[str, ...]] = {(): ()}
     for decision in done.applied:
         turn = decision.turn
-        if turn is None or not turn.takes:
+        if turn is None:
             touched.append(())
             continue
         promotion = decision.candidate.promotion
-        name = promotion.name
-        kind = promotion.definition.promotion_type
+        identity, name, kind = promotion.id, promotion.name, promotion.definition.promotion_type
         coupon = decision.candidate.coupon
-        identity = promotion.id
-        positions: list[int] = []
         for take in turn.takes:
-            position, shown, amount = take[0], take[1], take[2]
-            entry = LineDiscount(identity, name, kind, shown[0], shown[1], amount, coupon, turn.unit_shares(take))
+            position, shown, amount, pieces, before, after = take
+            count = units[position]
+            if count == 1:
+                shares = single.get(amount)
+                if shares is None:
+                    shares = single[amount] = (UnitShare(1, amount),)
+            elif pieces is None:
+                shares = shares_of(count, before[0], after[0])
+            else:
+                shares = turn.unit_shares(take)
+            entry = LineDiscount(identity, name, kind, shown[0], shown[1], amount, coupon, shares)
             entries = found[position]
             if entries is None:
                 found[position] = [entry]
             else:
                 entries.append(entry)
-            positions.append(position)
-        if len(positions) > 1:
-            positions = sorted(set(positions))
-        touched.append(tuple([lines[position].reference for position in positions]))
+        places = tuple([take[0] for take in turn.takes])
+        names = named.get(places)
+        if names is None:
+            names = named[places] = tuple([references[place] for place in sorted(set(places))])
+        touched.append(names)
     return found, touched
 
 
@@ -263,50 +274,43 @@ def _granted(done: Pass) -> tuple[GrantedItem, ...]:
     return tuple(granted)
 
 
-def _points(done: Pass, base_points: int) -> tuple[int, list[int]]:
-    """All points, and what each applied promotion changed; in order of application, after the base points."""
+def _points(done: Pass, base_points: int) -> tuple[int, dict[int, int]]:
+    """All points, and what each promotion with rewards changed, by its ordinal: in their order, after the base."""
     points = base_points
-    changes: list[int] = []
+    changes: dict[int, int] = {}
     for decision in done.applied:
-        before = points
         turn = decision.turn
         if turn is not None and turn.rewards is not None:
+            before = points
             for reward in turn.rewards:
                 points = points_after(points, reward)
-        changes.append(points - before)
+            changes[turn.ordinal] = points - before
     return points, changes
 
 
-def _applied(view: BasketView, decision: Decision, references: tuple[str, ...], points: int) -> AppliedPromotion:
-    candidate = decision.candidate
+def _applied(decision: Decision, references: tuple[str, ...], points_by: Mapping[int, int]) -> AppliedPromotion:
+    candidate, turn = decision.candidate, decision.turn
     promotion = candidate.promotion
     definition = promotion.definition
-    turn = decision.turn
-    discount, give_away, applications, types = _effect(turn)
+    give_away = types = None
+    if turn is not None:
+        give_away, types = turn.grants, turn.coupon_types
     return AppliedPromotion(
         promotion.id,
         promotion.name,
         definition.promotion_type,
         promotion.hash,
         definition.version,
-        discount,
-        give_away,
+        0 if turn is None else turn.discount_minor,
+        0 if turn is None or give_away is None else turn.give_away_minor,
         references,
         candidate.coupon,
-        applications,
-        points,
-        types,
+        1 if turn is None else turn.applications,
+        points_by.get(candidate.ordinal, 0) if points_by else 0,
+        () if types is None else tuple(types),
         definition.budget_ids,
         promotion.pilot_arm,
     )
-
-
-def _effect(turn: Turn | None) -> tuple[int, int, int, tuple[str, ...]]:
-    if turn is None:
-        return 0, 0, 1, ()
-    types = () if turn.coupon_types is None else tuple(turn.coupon_types)
-    give_away = 0 if turn.grants is None else turn.give_away_minor
-    return turn.discount_minor, give_away, turn.applications, types
 
 
 def _coupons(

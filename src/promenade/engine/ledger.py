@@ -21,6 +21,7 @@ from promenade.engine.view import BasketView
 UNTOUCHED = 0
 FREE = 1  # given away by a FREE_ITEM
 EXCLUSIVE = 2  # owned by a promotion of exclusivity PROMOTION
+SHARED = ~(FREE | EXCLUSIVE)  # a mark within it: units that anybody may take but those who want untouched ones
 MANY = 1 << 40  # the ordinal that means more than one promotion
 LEFT = MANY << 2 | EXCLUSIVE  # while a promotion is booked: a unit that it leaves to others
 
@@ -226,9 +227,8 @@ def shares_of(units: int, taken_before: int, taken_after: int) -> tuple[UnitShar
     """
     if units == 1:
         return (UnitShare(1, taken_after - taken_before),)
-    share, odd = divmod(taken_before, units)
-    new_share, new_odd = divmod(taken_after, units)
-    low = new_share - share
+    odd, new_odd = taken_before % units, taken_after % units
+    low = taken_after // units - taken_before // units
     if odd == new_odd:
         return (UnitShare(units, low),)
     # Between the two borders the units are odd in only one of the two spreads.
@@ -236,7 +236,6 @@ def shares_of(units: int, taken_before: int, taken_after: int) -> tuple[UnitShar
         first, last, middle = odd, new_odd, low + 1
     else:
         first, last, middle = new_odd, odd, low - 1
-    shares = [UnitShare(last - first, middle), UnitShare(units - last, low)]
     if first:
-        shares.insert(0, UnitShare(first, low))
-    return tuple(shares)
+        return UnitShare(first, low), UnitShare(last - first, middle), UnitShare(units - last, low)
+    return UnitShare(last, middle), UnitShare(units - last, low)

@@ -93,7 +93,7 @@ class CompiledPromotion:
     triggering coupon; ``order`` is the whole of it without a coupon. ``entries`` are the keys under which the candidate
     index holds it, None when any basket may matter; ``entries_in_part`` also those of any piece of a bundle. ``least``
     is what it needs, where that alone decides. ``group_id`` is its priority group, ``exclusion_id`` its exclusion
-    group.
+    group. ``pilot_arm`` is the arm that a POS group where it is a candidate belongs to: PILOT, EXPERIMENT or none.
     """
 
     __slots__ = (
@@ -113,6 +113,7 @@ class CompiledPromotion:
         "is_global",
         "is_group_exclusive",
         "is_multiplicative",
+        "is_restricted",
         "is_unit_exclusive",
         "is_use_limited",
         "least",
@@ -120,6 +121,7 @@ class CompiledPromotion:
         "order",
         "order_after",
         "order_before",
+        "pilot_arm",
         "stage",
         "starts",
         "treated_groups",
@@ -148,6 +150,14 @@ class CompiledPromotion:
         self.is_use_limited = not (
             definition.max_applications_total is None and definition.max_applications_per_customer is None
         )
+        # Whether anything but its conditions and what is left of its lines can keep it from applying.
+        self.is_restricted = (
+            self.is_use_limited
+            or definition.max_applications_per_transaction == 0
+            or bool(definition.budget_ids)
+            or self.is_global
+            or member is not None
+        )
         self.is_multiplicative = definition.calculation_mode == "MULTIPLICATIVE"
         # Only then can earlier promotions' discounts decide whether it qualifies.
         self.is_dynamic = self.is_multiplicative and any(
@@ -168,6 +178,7 @@ class CompiledPromotion:
         pilot = definition.pilot
         self.treated_groups: frozenset[str] = frozenset() if pilot is None else treated_groups(pilot)
         self.control_groups: frozenset[str] = frozenset() if pilot is None else control_groups(pilot)
+        self.pilot_arm = "PILOT" if definition.status == "PILOT" else "EXPERIMENT" if definition.is_experiment else None
 
     def leads(self, rules: int) -> tuple[IndexKey, ...] | None:
         """The entries that lead to it for these rules of advice."""
@@ -221,14 +232,6 @@ class CompiledPromotion:
             return "OUTSIDE"
         wanted = definition.experiment_group_id
         return "EXPERIMENT" if wanted is None or wanted == pos_group_id else "OUTSIDE"
-
-    @property
-    def pilot_arm(self) -> str | None:
-        """The arm that a POS group where this is a candidate belongs to: PILOT, EXPERIMENT or none."""
-        definition = self.definition
-        if definition.status == "PILOT":
-            return "PILOT"
-        return "EXPERIMENT" if definition.is_experiment else None
 
     def is_control(self, pos_group_id: str, now: int) -> bool:
         """Whether the POS group is in its control arm at ``now`` (see `microseconds`)."""

@@ -227,38 +227,47 @@ class Pass:
         obstacle.
         """
         promotion = candidate.promotion
-        if self.world.used_up(promotion):
+        is_restricted = promotion.is_restricted
+        if is_restricted and self.world.used_up(promotion):
             return Decision(candidate, "USAGE_LIMIT_REACHED")
-        blocked_by = self._blocked_by(candidate)
+        blocked_by = self._blocked_by(candidate) if is_restricted else self._global
         if blocked_by is not None:
             return self._blocked(candidate, met, blocked_by)
         turn = self._turn(candidate, met)
-        gaps: tuple[Missed, ...] = ()
-        if self.world.tiers or promotion is self.world.aim:
-            gaps = _gaps(promotion, turn)
-        left = self.left.get(candidate.ordinal)
+        gaps = _gaps(promotion, turn) if self.world.tiers or promotion is self.world.aim else ()
+        left = self.left.get(candidate.ordinal) if self.left else None
         if left is None:
             for benefit in promotion.benefits:
                 benefit.book(turn)
         else:
             book_leaving(promotion.benefits, turn, left)
-        if not turn.has_effect:
+        if turn.discount_minor <= 0 and not turn.has_effect:
             return self._nothing(candidate, met, turn)
+        refused = self._refused(candidate, met, turn) if is_restricted else None
+        if refused is not None:
+            turn.undo()
+            return refused
+        decision = Decision(candidate, None, turn)
+        decision.gaps = gaps
+        return decision
+
+    def _refused(self, candidate: Candidate, met: Met, turn: Turn) -> Decision | None:
+        """What keeps a booked promotion from applying: its group, or a budget; None if nothing does."""
+        promotion = candidate.promotion
         if promotion.is_group_exclusive and turn.gives:
             first = self._group_first.get(candidate.group_id or "")
             if first is not None:
                 turn.undo()
-                return self._blocked(candidate, met, first)
+                blocked = self._blocked(candidate, met, first)
+                turn.redo()
+                return blocked
         if promotion.definition.budget_ids:
             reason = self._over_budget(promotion, turn.discount_minor)
             if reason is not None:
-                turn.undo()
                 refused = Decision(candidate, reason)
                 refused.own_minor = turn.discount_minor + turn.give_away_minor
                 return refused
-        decision = Decision(candidate, None, turn)
-        decision.gaps = gaps
-        return decision
+        return None
 
     def _turn(self, candidate: Candidate, met: Met, ledger: Ledger | None = None) -> Turn:
         promotion = candidate.promotion
@@ -298,6 +307,8 @@ class Pass:
             self._before[candidate.ordinal] = self.ledger.snapshot()
             turn.redo()
         self.applied.append(decision)
+        if not promotion.is_restricted:
+            return
         for budget_id in promotion.definition.budget_ids:
             self._charged[budget_id] = self._charged.get(budget_id, 0) + turn.discount_minor
         if candidate.group_id is not None:

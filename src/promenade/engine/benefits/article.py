@@ -11,7 +11,6 @@ from promenade.engine.benefits.registry import ARTICLE_LEVEL, IndexKey, Terms, b
 from promenade.engine.benefits.targets import Targets, targets_of_action
 from promenade.engine.definition import ActionRow, DefinitionError
 from promenade.engine.forms import ALL_KINDS_OF_DISCOUNT, Form
-from promenade.engine.ledger import may_take
 from promenade.engine.turn import Turn
 from promenade.engine.verdict import Missed
 
@@ -112,7 +111,7 @@ class ArticleDiscount:
         positions = self.target.resolve(turn.view, turn.lines)
         discount = self.discount
         if self.plain and discount is not None:
-            self._book_plain(turn, positions, discount)
+            discount.book_all(turn, positions)
             return
         chosen = self.choice.choose(turn, positions)
         if discount is not None and not self.fixed and not self.fixed_by_ean:
@@ -128,27 +127,3 @@ class ArticleDiscount:
             if offer is not None:
                 offers.append((offer, one))
         book_offers(turn, offers, self.maximum)
-
-    @staticmethod
-    def _book_plain(turn: Turn, positions: tuple[int, ...], discount: PerUnit) -> None:
-        """The common case: every open unit, no maximum."""
-        ledger = turn.ledger
-        states, totals, units = ledger.states, ledger.totals, ledger.units
-        ordinal, exclusive = turn.ordinal, turn.exclusive
-        for position in positions:
-            taken, mark, runs = states[position]
-            if taken >= totals[position]:
-                continue
-            # As `open_units`, without a call where all units of a line are untouched or have something left.
-            if runs is None and (
-                mark == 0 or (taken <= totals[position] - units[position] and may_take(mark, ordinal, exclusive))
-            ):
-                segments = None
-            else:
-                segments = ledger.open_units(position, ordinal, exclusive)
-            if segments is None:
-                amount = discount.even_amount(ledger, position)
-                if amount > 0:
-                    turn.take_line(position, amount, discount.shown)
-            elif segments:
-                discount.book(turn, [(position, segments)], None)

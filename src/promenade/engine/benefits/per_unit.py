@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from promenade.engine.benefits.choice import Chosen
 from promenade.engine.benefits.registry import Terms
-from promenade.engine.ledger import Ledger, Pieces, Segment
+from promenade.engine.ledger import SHARED, Ledger, Pieces, Segment, State, merged
 from promenade.engine.money import divide, limit_minor, rounding_step, split_proportional
 from promenade.engine.turn import Shown, Turn
 
@@ -18,7 +18,7 @@ from promenade.engine.turn import Shown, Turn
 class PerUnit:
     """One discount type and value under a promotion's terms."""
 
-    __slots__ = ("additive", "kind", "precision", "rounding", "shown", "value")
+    __slots__ = ("additive", "is_plain", "kind", "precision", "rounding", "shown", "value")
 
     def __init__(self, kind: str, value: int, terms: Terms) -> None:
         self.kind = kind
@@ -27,6 +27,7 @@ class PerUnit:
         self.rounding = terms.rounding
         self.precision = terms.precision
         self.shown: Shown = (kind, value)
+        self.is_plain = terms.precision is None and terms.rounding == "ROUND_HALF_UP"
 
     def even_amount(self, ledger: Ledger, position: int) -> int:
         """The discount on all units of an evenly treated line, in minor units."""
@@ -35,20 +36,25 @@ class PerUnit:
         if left <= 0:
             return 0
         units = ledger.units[position]
-        scale = ledger.scale
         worth = ledger.unit_worths[position]
-        share, odd = divmod(taken, units)
-        is_cut = taken and self.additive and worth * self.value > (worth - (share + 1) * scale) * 10_000
-        if is_cut or self.kind != "PERCENTAGE":
-            return self._amount(ledger, position, [(0, odd, share + 1), (odd, units - odd, share)], left)
-        worth *= units
-        if not self.additive:
-            worth -= taken * scale
-        if self.precision is None and self.rounding == "ROUND_HALF_UP":
-            denominator = 10_000 * scale
-            amount = (2 * worth * self.value + denominator) // (2 * denominator)
+        scale = ledger.scale
+        kind = self.kind
+        if kind == "PERCENTAGE":
+            want, unit = worth * self.value, 10_000
         else:
-            amount = self.rounded(ledger, worth * self.value, 10_000 * scale)
+            want, unit = self.value * ledger.factor, 1
+        if kind == "PERCENTAGE" and not self.additive:
+            exact = want * units - taken * scale * self.value
+        elif kind == "UNIT_PRICE" or (
+            # The lowest unit, of which most is taken, has less left than a unit is to get.
+            (taken or unit == 1) and want > (worth - (taken // units + 1 if taken else 0) * scale) * unit
+        ):
+            share, odd = divmod(taken, units)
+            return self._amount(ledger, position, [(0, odd, share + 1), (odd, units - odd, share)], left)
+        else:
+            exact = want * units
+        unit *= scale
+        amount = (2 * exact + unit) // (2 * unit) if self.is_plain else self.rounded(ledger, exact, unit)
         return amount if amount < left else left
 
     def amount(self, ledger: Ledger, position: int, segments: list[Segment]) -> int:
@@ -91,6 +97,33 @@ class PerUnit:
         """An exact amount in minor units, rounded by the promotion's calculation terms."""
         step = 1 if self.precision is None else rounding_step(self.precision, ledger.view.exponent)
         return divide(numerator, denominator * step, self.rounding) * step
+
+    def book_all(self, turn: Turn, positions: tuple[int, ...]) -> None:
+        """Discount every open unit of these lines: the common case, without a choice or a maximum."""
+        ledger, takes, own = turn.ledger, turn.takes, turn.own
+        states, totals, units = ledger.states, ledger.totals, ledger.units
+        shared = 0 if turn.exclusive else SHARED
+        sum_taken = 0
+        for position in positions:
+            before = states[position]
+            taken, mark, runs = before
+            if taken >= totals[position]:
+                continue
+            # As `open_units`, without a call where all units of a line are untouched or have something left.
+            if runs is not None or (mark and (mark & shared != mark or taken > totals[position] - units[position])):
+                segments = turn.open_units(position)
+                if segments is not None:
+                    if segments:
+                        self.book(turn, [(position, segments)], None)
+                    continue
+            amount = self.even_amount(ledger, position)
+            if amount > 0:  # as `Turn.take_line`, with one sum for all lines
+                after: State = (taken + amount, merged(mark, own) if mark else own, None)
+                states[position] = after
+                takes.append((position, self.shown, amount, None, before, after))
+                sum_taken += amount
+        ledger.taken_minor += sum_taken
+        turn.discount_minor += sum_taken
 
     def book(self, turn: Turn, chosen: list[Chosen], maximum: int | None) -> None:
         """Discount the chosen units; ``maximum`` (hundredths of face value) caps the sum, cut in proportion."""
