@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeGuard
 
 from promenade.engine.advice import advise
 from promenade.engine.assembly import assemble, assemble_untouched
@@ -163,20 +162,19 @@ def price(selection: Selection, facts: Facts) -> Outcome:
 def _fates(selection: Selection, done: Pass) -> list[CandidateVerdict]:
     """What happened to each promotion, in their order; advice has nothing to say of those that gave all they can."""
     view = selection.view
+    told = [one for one in done.decisions if one is not None and (one.reason is not None or one.gaps)]
+    if not selection.missed:
+        return [_fate(one, done) for one in told]
     fates: list[CandidateVerdict] = []
-    place = 0
-    for missed_place, promotion in selection.missed:
-        fates += [_fate(one, done) for one in done.decisions[place:missed_place] if _tells(one)]
-        place = missed_place
+    told.reverse()
+    for place, promotion in selection.missed:
+        while told and told[-1].candidate.ordinal <= place:
+            fates.append(_fate(told.pop(), done))
         result = promotion.qualify(view, view.sale_total_minor)
         fates.append(
             CandidateVerdict(promotion, "CONDITION_NOT_MET", unmet=result if isinstance(result, Unmet) else None)
         )
-    return fates + [_fate(one, done) for one in done.decisions[place:] if _tells(one)]
-
-
-def _tells(decision: Decision | None) -> TypeGuard[Decision]:
-    return decision is not None and (decision.reason is not None or bool(decision.gaps))
+    return fates + [_fate(one, done) for one in reversed(told)]
 
 
 def _fate(decision: Decision, done: Pass) -> CandidateVerdict:

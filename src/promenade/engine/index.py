@@ -23,9 +23,6 @@ REQUEST_KINDS = ("customer", "customer_group", "tier", "payment_means", "card_ty
 
 Bucket = dict[str, CompiledPromotion]  # by promotion id: an ordered set with removal in constant time
 
-Sums = tuple[int, int] | tuple[int, int, tuple[int, ...]]
-"""Pieces in thousandths and an amount in minor units, and the lines that hold them (see `BasketView.held`)"""
-
 Table = dict[str, "Shelf"]
 """The shelves of one kind of key, by name"""
 
@@ -127,38 +124,32 @@ class Ladder:
     ``of_sale``: what they need is counted over the whole sale, not over the lines of the key.
     """
 
-    __slots__ = ("_by_exponent", "_needs", "by_quantity", "of_sale", "promotions")
+    __slots__ = ("by_quantity", "needs", "of_sale", "promotions")
 
     def __init__(self, of_sale: bool, by_quantity: bool) -> None:
         self.of_sale = of_sale
         self.by_quantity = by_quantity
-        self._needs: list[int] = []  # in thousandths of pieces, or amounts with `FINEST` decimals
-        self._by_exponent: dict[int, list[int]] = {}
         self.promotions: list[CompiledPromotion] = []
+        # What each of them needs, ascending, by the decimals of the currency: minor units, or thousandths of pieces.
+        pieces: list[int] = []
+        self.needs: tuple[list[int], ...] = tuple([pieces if by_quantity else [] for _ in range(FINEST + 1)])
 
     def add(self, promotion: CompiledPromotion, least: Least) -> None:
         """Add a promotion at its place."""
-        need = self._need(least)
-        place = bisect_right(self._needs, need)
-        self._needs.insert(place, need)
+        place = bisect_right(self.needs[FINEST], self._need(least))
         self.promotions.insert(place, promotion)
-        self._by_exponent.clear()
+        if self.by_quantity:
+            self.needs[0].insert(place, least.quantity_thousandths)
+        else:
+            for needs, amount in zip(self.needs, least.amounts, strict=True):
+                needs.insert(place, amount)
 
     def discard(self, promotion: CompiledPromotion, least: Least) -> None:
         """Remove a promotion that was added."""
-        place = self.promotions.index(promotion, bisect_left(self._needs, self._need(least)))
-        del self._needs[place], self.promotions[place]
-        self._by_exponent.clear()
-
-    def needs(self, exponent: int) -> list[int]:
-        """What each of them needs, ascending: thousandths of pieces, or minor units of so many decimals."""
-        if self.by_quantity:
-            return self._needs
-        found = self._by_exponent.get(exponent)
-        if found is None:
-            unit = 10 ** (FINEST - exponent)
-            found = self._by_exponent[exponent] = [-(-need // unit) for need in self._needs]
-        return found
+        place = self.promotions.index(promotion, bisect_left(self.needs[FINEST], self._need(least)))
+        del self.promotions[place]
+        for needs in self.needs[:1] if self.by_quantity else self.needs:
+            del needs[place]
 
     def _need(self, least: Least) -> int:
         return least.quantity_thousandths if self.by_quantity else least.amounts[FINEST]
@@ -203,13 +194,6 @@ class Shelf:
                     ladder.discard(promotion, least)
             self.ladders = tuple([ladder for ladder in self.ladders if ladder.promotions])
         return not self.others and not self.ladders
-
-    def reach(self, rungs: list[Rung], own: Sums, whole: Sums, exponent: int) -> None:
-        """Add its ladders, where the lines of its key hold ``own`` and the sale ``whole``, in minor units."""
-        for ladder in self.ladders:
-            sums = whole if ladder.of_sale else own
-            held = sums[0] if ladder.by_quantity else sums[1]
-            rungs.append((ladder, held, bisect_right(ladder.needs(exponent), held)))
 
 
 def _sole_need(promotion: CompiledPromotion) -> Least | None:
@@ -298,12 +282,11 @@ class CandidateIndex:
         found: Bucket = {}
         by_sale: list[Rung] = []
         ladders: list[Rung] = []
-        whole = view.sale_quantity_thousandths, view.sale_total_minor
         exponent = view.exponent
         for shelf in (self._everywhere.get(""), self._places.get(view.pos_group_id)):
             if shelf is not None:
                 found.update(shelf.others)
-                shelf.reach(by_sale, whole, whole, exponent)
+                by_sale += [_rung(ladder, view) for ladder in shelf.ladders]
         for coupon_type in coupon_type_ids:
             shelf = self._coupons.get(coupon_type)
             if shelf is not None:
@@ -311,9 +294,13 @@ class CandidateIndex:
         for shelf in self._led_to(view):
             if shelf.others:
                 found.update(shelf.others)
-            if shelf.ladders:
-                own = whole if shelf.kind is None else view.held(shelf.kind)[shelf.name]
-                shelf.reach(ladders, own, whole, exponent)
+            for ladder in shelf.ladders:
+                if ladder.of_sale:
+                    ladders.append(_rung(ladder, view))
+                else:
+                    quantity, amount, _ = view.held(shelf.kind or "")[shelf.name]
+                    held = quantity if ladder.by_quantity else amount
+                    ladders.append((ladder, held, bisect_right(ladder.needs[exponent], held)))
         return Reach(found, ladders, by_sale)
 
     def _led_to(self, view: BasketView) -> Iterable[Shelf]:
@@ -358,3 +345,9 @@ class CandidateIndex:
             shelf = self._trees.get(ancestor)
             if shelf is not None:
                 shelves[shelf] = None
+
+
+def _rung(ladder: Ladder, view: BasketView) -> Rung:
+    """How far the whole sale reaches."""
+    held = view.sale_quantity_thousandths if ladder.by_quantity else view.sale_total_minor
+    return ladder, held, bisect_right(ladder.needs[view.exponent], held)

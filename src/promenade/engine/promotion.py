@@ -52,7 +52,10 @@ class Unmet:
 
     def percent(self) -> int:
         """How much was reached, 0 to 99: the minimum over the failed conditions; 0 where one has no measure."""
-        return min([reached_percent(one.missed) for one in self.failed])
+        failed = self.failed
+        if len(failed) == 1:
+            return reached_percent(failed[0].missed)
+        return min([reached_percent(one.missed) for one in failed])
 
     def nearness(self) -> tuple[int, int]:
         """Greater is closer to being met: compared by the fraction reached, then by fewer failed conditions."""
@@ -64,7 +67,7 @@ def reached_percent(missed: Missed) -> int:
     current, threshold = missed.current, missed.threshold
     if current is None or threshold is None or threshold <= 0 or current <= 0:
         return 0
-    return min(99, 100 * current // threshold)
+    return 100 * current // threshold if current < threshold else 99
 
 
 class RequestFacts:

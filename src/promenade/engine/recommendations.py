@@ -153,6 +153,8 @@ def _recommendation(view: BasketView, fate: CandidateVerdict, percent: int | Non
 
 def details(view: BasketView, fate: CandidateVerdict) -> tuple[Params, str]:
     """Parameters and sentences of everything that failed; from the second on, parameters carry its number."""
+    if fate.unmet is not None and len(fate.unmet.failed) == 1:
+        return _failed_details(view, fate.unmet.failed[0])
     if fate.unmet is None:
         told = [_tier_details(view, missed) for missed in fate.gaps[:1]]
     else:

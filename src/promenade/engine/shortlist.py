@@ -82,15 +82,14 @@ class Shortlist:
         heads: list[tuple[int, int, Rung]] = []
         for number, rung in enumerate(rungs):
             ladder, held, place = rung
-            if place < len(ladder.promotions):
-                percent = reached(held, ladder.needs(exponent)[place])
-                if percent >= near_least:
-                    heads.append((-percent, number, rung))
+            needs = ladder.needs[exponent]
+            if place < len(needs) and (near_least == 0 or needs[place] <= 2 * held):
+                heads.append((-reached(held, needs[place]), number, rung))
         heads.sort()
         for head, _, (ladder, held, first) in heads:
             if len(near) == near_most and head > near[-1][0]:
                 break
-            needs = ladder.needs(exponent)
+            needs = ladder.needs[exponent]
             for place in range(first, len(needs)):
                 percent = reached(held, needs[place])
                 if percent < near_least or (len(near) == near_most and -percent > near[-1][0]):
@@ -116,7 +115,7 @@ class Shortlist:
         """The first in order of those that are shown however little of their threshold is reached."""
         exponent = self._view.exponent
         far = [
-            ladder.promotions[max(place, bisect_right(ladder.needs(exponent), 2 * held)) :]
+            ladder.promotions[max(place, bisect_right(ladder.needs[exponent], 2 * held)) :]
             for ladder, held, place in self._far_on_ladders
         ]
         hints: list[tuple[Order, CompiledPromotion]] = []

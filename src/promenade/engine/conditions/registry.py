@@ -35,7 +35,7 @@ class Condition(ABC):
     compiled, not at a till.
     """
 
-    __slots__ = ()
+    __slots__ = ("_phrase",)
 
     code: ClassVar[str]
     form: ClassVar[Form]
@@ -66,6 +66,8 @@ class Condition(ABC):
         """
         return None
 
+    _phrase: str
+
     def missed(self, view: BasketView, quantity: int, amount: int, lines: tuple[int, ...]) -> Missed | None:
         """The verdict where less than its `least` is held: `check` for sums that are known; None: `check` must say."""
         return None
@@ -80,18 +82,32 @@ class Condition(ABC):
 
     def explain(self, missed: Missed, view: BasketView) -> tuple[Params, str]:
         """Parameters and an English sentence for a verdict of this condition; built only on request."""
-        needs = self.needs()
-        params: Params = (("condition", self.code), ("reason", missed.code), ("needs", needs))
+        needs = self._needs_once()
         current, threshold, trim = missed.current, missed.threshold, missed.is_quantity
         if current is None or threshold is None or missed.gap_type is None:
-            return params, f"Needs {needs}."
+            return (("condition", self.code), ("reason", missed.code), ("needs", needs)), f"Needs {needs}."
         digits = 3 if trim else view.exponent
         held = decimal_text(current, digits, trim=trim)
         wanted = decimal_text(threshold, digits, trim=trim)
         gap = decimal_text(threshold - current, digits, trim=trim)
         unit = "" if trim else f" {view.currency}"
-        params += (("current", held), ("threshold", wanted), ("gap", gap))
+        params: Params = (
+            ("condition", self.code),
+            ("reason", missed.code),
+            ("needs", needs),
+            ("current", held),
+            ("threshold", wanted),
+            ("gap", gap),
+        )
         return params, f"{gap}{unit} more needed: {held}{unit} of {wanted}{unit} reached ({needs})."
+
+    def _needs_once(self) -> str:
+        """`needs`, which is the same for every basket, so that it is put into words once."""
+        try:
+            return self._phrase
+        except AttributeError:
+            object.__setattr__(self, "_phrase", self.needs())
+            return self._phrase
 
 
 Group = tuple[tuple[bool, Condition], ...]
