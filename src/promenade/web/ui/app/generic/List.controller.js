@@ -28,10 +28,15 @@ sap.ui.define(
 
       _onRoute(event) {
         const {set, "?query": query} = event.getParameter("arguments");
-        this._show(set, query || {}).catch((error) => Messages.show(error));
+        const ticket = (this._ticket = {});
+        this._show(set, query || {}, ticket).catch((error) => {
+          if (this._ticket === ticket) {
+            Messages.show(error); // of a page that was left, nothing is said on another
+          }
+        });
       },
 
-      async _show(set, query) {
+      async _show(set, query, ticket) {
         const state = ListState.read(query);
         if (this._set === set && this._list) {
           const text = ListState.write(state);
@@ -44,8 +49,6 @@ sap.ui.define(
           }
           return;
         }
-        const ticket = {};
-        this._ticket = ticket;
         this._set = set;
         this.byId("page").destroyContent();
         this._list = null;

@@ -47,7 +47,7 @@ sap.ui.define(
         this._model = this.getOwnerComponent().getModel();
         this._router.getRoute("object").attachPatternMatched((event) => {
           const {set, key} = event.getParameter("arguments");
-          this._open(set, key).catch((error) => Messages.show(error));
+          this._open(set, key);
         });
         this._buttons = new ObjectButtons(this);
         this.byId("page").setFooter(this._buttons.footer());
@@ -67,9 +67,18 @@ sap.ui.define(
 
       async _open(set, key) {
         this._leave();
-        const ticket = {};
-        this._ticket = ticket;
+        const ticket = (this._ticket = {});
         const isCurrent = () => this._ticket === ticket;
+        try {
+          await this._showOf(set, key, isCurrent);
+        } catch (error) {
+          if (isCurrent()) {
+            await Messages.show(error); // of a page that was left, nothing is said on another
+          }
+        }
+      },
+
+      async _showOf(set, key, isCurrent) {
         if (!Addresses.isKey(key) || !(await Meta.hasPages(this._model, set))) {
           if (isCurrent()) {
             this._router.getTargets().display("notFound");
@@ -80,7 +89,9 @@ sap.ui.define(
         const meta = await Meta.of(this._model, set);
         if (key === "new" && meta.isDraft) {
           const draft = await Drafts.create(this._model, set);
-          this._goTo(draft, true);
+          if (isCurrent()) {
+            this._goTo(draft, true);
+          }
           return;
         }
         await this._layOut(meta, isCurrent);
@@ -168,26 +179,32 @@ sap.ui.define(
         });
       },
 
-      _onReceived(error) {
-        if (error && !error.canceled) {
-          const isGone = error.status === 404;
-          (isGone ? Messages.gone(this._meta.label) : Messages.show(error)).then(() => {
-            if (isGone) {
-              this._toList();
-            }
-          });
+      async _onReceived(error) {
+        const ticket = this._ticket;
+        if (!error || error.canceled || !ticket) {
+          return;
+        }
+        const isGone = error.status === 404;
+        await (isGone ? Messages.gone(this._meta.label) : Messages.show(error));
+        if (isGone && ticket === this._ticket) {
+          this._toList();
         }
       },
 
-      // ---- where to ---------------------------------------------------------------------------------------------
+      // ---- where to, unless the page was left -------------------------------------------------------------------
 
       _toList() {
-        Unsaved.release();
-        this._router.navTo("list", {set: this._meta.set}, true);
+        if (this._ticket) {
+          Unsaved.release();
+          this._router.navTo("list", {set: this._meta.set}, true);
+        }
       },
 
       /** Goes to the page of a context; without a trace of where one was when `isInstead`. */
       _goTo(context, isInstead = false) {
+        if (!this._ticket) {
+          return;
+        }
         Unsaved.release();
         const [, set = ""] = /^\/(\w+)\(/.exec(context.getPath()) || [];
         const id = /ID=([^,)]+)/.exec(context.getPath()) || /\(([^)]+)\)$/.exec(context.getPath()) || [];

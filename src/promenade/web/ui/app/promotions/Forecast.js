@@ -48,6 +48,7 @@ sap.ui.define(
     /** The forecast of a promotion: the sales of a period priced again as if it had run. */
     return class Forecast {
       constructor() {
+        this._asking = new AbortController();
         const today = new Date();
         this._period = new DateRangeSelection({
           width: "17rem",
@@ -85,6 +86,7 @@ sap.ui.define(
       /** Shows the page of a promotion, with what was forecast for it before. */
       async show({id, isActive}) {
         this.stop();
+        this._asking = new AbortController();
         this._id = id;
         this._result.destroyItems();
         this._earlier.destroyItems();
@@ -95,9 +97,7 @@ sap.ui.define(
 
       /** Asks no more; called when the page is left. */
       stop() {
-        if (this._asking) {
-          this._asking.abort();
-        }
+        this._asking.abort();
         this._progress.setVisible(false);
         this._start.setEnabled(true);
       }
@@ -105,7 +105,7 @@ sap.ui.define(
       async _list(isKept) {
         const id = this._id;
         const query = `$filter=promotion_ID eq ${id}&$orderby=createdAt desc&$top=10&$select=ID,dateFrom,dateTo`;
-        const {value} = await Http.get(`/admin/PromotionForecasts?${query}`);
+        const {value} = await Http.get(`/admin/PromotionForecasts?${query}`, {signal: this._asking.signal});
         if (id !== this._id) {
           return;
         }

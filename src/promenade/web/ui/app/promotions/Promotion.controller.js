@@ -86,16 +86,30 @@ sap.ui.define(
 
       async _onRoute(event) {
         const {key} = event.getParameter("arguments");
+        const visit = (this._visit = {});
+        const isLeft = () => visit !== this._visit;
         await this._ready;
+        if (isLeft()) {
+          return;
+        }
         const {id, isActive} = Addresses.parse(key);
         if (!Addresses.isKey(key)) {
           this._showNothing();
           return;
         }
         try {
-          await (key === "new" ? this._begin() : this._show({id, isActive}));
+          await (key === "new" ? this._begin(isLeft) : this._show({id, isActive}));
         } catch (error) {
+          await this._onUnread(error, isLeft);
+        }
+      },
+
+      /** Shows the list instead of what cannot be read. On a page that was left, nothing is said and nothing opens. */
+      async _onUnread(error, isLeft) {
+        if (!isLeft()) {
           await (Messages.read(error).status === 404 ? Messages.gone(this._meta.label) : Messages.show(error));
+        }
+        if (!isLeft()) {
           this._goOn("promotions");
         }
       },
@@ -109,7 +123,8 @@ sap.ui.define(
 
       /** Another page is shown: nothing is asked for any more. */
       _onAnyRoute(event) {
-        if (event.getParameter("name") !== "promotion" && this._shown) {
+        if (event.getParameter("name") !== "promotion") {
+          this._visit = null;
           this._stop();
           this._shown = null;
         }
@@ -154,9 +169,11 @@ sap.ui.define(
         return isLeaving;
       },
 
-      async _begin() {
+      async _begin(isLeft) {
         const draft = await Drafts.create(this.getView().getModel(), "Promotions", {});
-        this._router.navTo("promotion", {key: `${draft.getProperty("ID")},draft`}, true);
+        if (!isLeft()) {
+          this._router.navTo("promotion", {key: `${draft.getProperty("ID")},draft`}, true);
+        }
       },
 
       async _show(shown) {
@@ -186,6 +203,8 @@ sap.ui.define(
           }
           this._showState(context, row);
           await this._parts.show({...shown, isEditable: !shown.isActive, currency: row.currency});
+        }
+        if (row && shown === this._shown) {
           this._startLive(context);
         }
       },
@@ -207,6 +226,9 @@ sap.ui.define(
         try {
           return await context.requestObject();
         } catch (error) {
+          if (shown !== this._shown) {
+            return null;
+          }
           if (!shown.isActive && Messages.read(error).status !== 401) {
             Messages.clear();
             Messages.toast("promotions.noDraft");
@@ -258,25 +280,28 @@ sap.ui.define(
       },
 
       _onLost(hasActive) {
-        const {id} = this._shown;
+        const shown = this._shown;
         this._parts.forget();
-        if (hasActive) {
-          this._goOn("promotion", {key: id});
-        } else {
-          this._goOn("promotions");
+        if (shown) {
+          this._goOn(...(hasActive ? ["promotion", {key: shown.id}] : ["promotions"]));
         }
       },
 
-      /** Shows something else in place of what is gone or done, without a question. */
+      /** Shows something else in place of what is gone or done, without a question, unless the page was left. */
       _goOn(route, parameters = {}) {
+        if (!this._visit) {
+          return;
+        }
         Unsaved.release();
         this._shown = null;
         this._router.navTo(route, parameters, true);
       },
 
       /** The promotion as it is now, once more. */
-      reload() {
-        return this._show({...this._shown});
+      async reload() {
+        if (this._shown) {
+          await this._show({...this._shown});
+        }
       },
 
       _buttons() {
@@ -297,14 +322,15 @@ sap.ui.define(
 
       onEdit() {
         return this._busy(async () => {
-          const {id} = this._shown;
+          const shown = this._shown;
           const context = this._page.getBindingContext();
           const isMine =
             context.getProperty("HasDraftEntity") && context.getProperty("DraftAdministrativeData/DraftIsCreatedByMe");
-          if (isMine || (await Drafts.edit(context))) {
-            this._router.navTo("promotion", {key: `${id},draft`});
-          } else {
+          const isBegun = isMine || (await Drafts.edit(context));
+          if (!isBegun) {
             await this.reload();
+          } else if (shown === this._shown) {
+            this._router.navTo("promotion", {key: `${shown.id},draft`});
           }
         });
       },
