@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Response
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request, Response, Route, expect
 
-__all__ = ["WAIT_MS", "Desk", "Shop", "escape", "wait_until"]
+__all__ = ["WAIT_MS", "Desk", "Held", "Shop", "choose", "escape", "search_in", "wait_until"]
 
 REQUEST_SECONDS_MAX = 60
 """Of a test's own requests: it only ends what hangs."""
@@ -26,10 +27,59 @@ _IS_AT_WORK = """() => new Promise((resolve) => setTimeout(() => requestIdleCall
   resolve(Boolean(document.querySelector(".sapUiLocalBusyIndicator, .sapMNavItemSliding")))), 50))"""
 
 
-def escape(page: Page) -> None:
-    """Press Escape in the open dialog once it has the focus; before that, the key would be lost."""
-    page.locator(":is([role=dialog], [role=alertdialog]):focus-within").first.wait_for()
+def choose(field: Locator, option: str | re.Pattern[str]) -> None:
+    """Open the list of a field, choose an option and wait until the list has gone: until then, F4 means to close it."""
+    found = field.page.get_by_role("option", name=option, exact=isinstance(option, str))
+    field.press("F4")
+    found.click()
+    expect(found).to_be_hidden()
+
+
+def escape(page: Page, *, closes: bool = True) -> None:
+    """Press Escape in the open dialog once it has the focus; before that, the key would be lost.
+
+    Wait until the dialog has gone, unless it is one that stays: as it goes, it gives the focus back.
+    """
+    dialog = page.wait_for_selector(":is([role=dialog], [role=alertdialog]):focus-within")
+    assert dialog is not None
     page.keyboard.press("Escape")
+    if closes:
+        dialog.wait_for_element_state("hidden")
+
+
+class Held:
+    """A page's requests to addresses that match, held back until the test has them answered.
+
+    Only those with ``part`` in the address or the body are held.
+    """
+
+    def __init__(self, page: Page, addresses: str | re.Pattern[str], part: str = "") -> None:
+        self.page = page
+        self.routes: list[Route] = []
+        self._part = part
+        page.route(addresses, self._hold)
+
+    def _hold(self, route: Route) -> None:
+        if self._part in f"{route.request.url} {route.request.post_data}":
+            self.routes.append(route)
+        else:
+            route.fallback()
+
+    def wait_for_one(self) -> Route:
+        """Wait for the first: it may arrive after the page shows that it is waiting."""
+        while not self.routes:
+            self.page.evaluate("() => new Promise(requestAnimationFrame)")
+        return self.routes[0]
+
+
+def search_in(dialog: Locator, text: str) -> None:
+    """Search the list of a dialog and wait for the result: a row that is ticked before is not chosen afterwards."""
+    field = dialog.get_by_role("searchbox")
+    field.fill(text)
+    field.press("Enter")
+    rows = dialog.locator("tbody tr")
+    expect(rows.filter(has_text=text)).not_to_have_count(0)
+    expect(rows.filter(has_not_text=text)).to_have_count(0)
 
 
 def wait_until(page: Page, script: str, arg: Any = None, *, pause_ms: int = 50) -> None:

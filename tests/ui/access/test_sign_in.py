@@ -164,7 +164,7 @@ def test_an_expired_session_lets_the_page_wait_for_a_login_and_continue(desk: De
     page.evaluate("window.untouched = true")
     end(page, desk)
     page.get_by_role("alertdialog").wait_for()
-    escape(page)
+    escape(page, closes=False)
     expect(page.get_by_role("alertdialog")).to_be_visible()
     sign_in_aside(page, desk, "planner")
     page.get_by_role("alertdialog").wait_for(state="detached")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
-from tests.ui.desk import Desk
+from tests.ui.desk import Desk, Held
 from tests.ui.rules.page import RulesPage, stored
 
 HERE = "#promenade---promotion--"
@@ -23,19 +23,12 @@ def shown(desk: Desk) -> Page:
 def test_buttons_are_disabled_while_a_promotion_is_activated(desk: Desk) -> None:
     page = shown(desk)
     copy = page.locator(f"{HERE}copyThis")
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
-    page.route(re.compile("/activate$"), hold)
+    held = Held(page, re.compile("/activate$"))
     page.locator(f"{HERE}activate").click()
     page.get_by_role("dialog").get_by_role("button", name="Activate").click()
     expect(copy).to_be_disabled()
     expect(page.locator(f"{HERE}edit")).to_be_disabled()
-    while not held:  # the request may reach the test after the page shows that it is waiting
-        page.evaluate("() => new Promise(requestAnimationFrame)")
-    held[0].continue_()
+    held.wait_for_one().continue_()
     copy.click()
     expect(page.get_by_role("dialog")).to_be_visible()
     expect(page.locator(f"{HERE}deactivate")).to_be_enabled()

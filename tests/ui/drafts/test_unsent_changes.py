@@ -115,7 +115,7 @@ def test_a_refused_part_is_named_and_sent_again_by_save(desk: Desk) -> None:
             rules.do(page.locator(f"{HERE}placesContent"), ("choose", "Percentages are taken of", choice))
             dialog = page.get_by_role("alertdialog")
             dialog.get_by_role("button", name="Close").click()
-            expect(dialog).to_be_hidden()  # once gone, it returns the focus, which closes any open list
+            expect(dialog).to_be_hidden()
         expect(page.locator(f"{HERE}unsent")).to_contain_text("Calculation")
     rules.save()
     with desk.shop.http() as http:

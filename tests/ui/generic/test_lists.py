@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import pytest
 from playwright.sync_api import Page, Request, expect
 
-from tests.ui.desk import Desk
+from tests.ui.desk import Desk, choose, search_in
 
 ARTICLES = 5_000
 _TOP = re.compile(r"\$top=(\d+)")
@@ -122,8 +122,7 @@ def test_lists_can_be_filtered_by_codes_links_and_flags(desk: Desk) -> None:
     page = desk.sit(address="/list/Articles")
     cell(page, "100001")
     asked = listening(page, "Articles")
-    page.get_by_role("combobox", name="Active").click(force=True)
-    page.get_by_role("option", name="No", exact=True).click()
+    choose(page.get_by_role("combobox", name="Active"), "No")
     page.get_by_text("Nothing found").wait_for()
     assert "isActive eq false" in asked.last()
     page.get_by_role("button", name="Reset filters").click()
@@ -142,7 +141,7 @@ def test_a_link_is_filtered_by_rows_chosen_in_a_dialog(desk: Desk) -> None:
     asked = listening(page, "Articles")
     page.get_by_role("button", name="Show Value Help").click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_role("searchbox").fill("Bananas")
+    search_in(dialog, "Bananas")
     dialog.get_by_role("row", name="Bananas").first.get_by_role("checkbox").click()
     dialog.get_by_role("button", name="Choose").click()
     page.wait_for_url(re.compile("articleGroup_ID"))
@@ -166,8 +165,7 @@ def test_own_drafts_are_found_by_their_editing_status(desk: Desk) -> None:
         made = http.post("/admin/Stakeholders", json={"code": "OWN-DRAFT", "name": "Only a draft"})
         assert made.status_code == 201
     page = desk.sit(address="/list/Stakeholders")
-    page.get_by_role("combobox", name="Editing status").click(force=True)
-    page.get_by_role("option", name="My drafts").click()
+    choose(page.get_by_role("combobox", name="Editing status"), "My drafts")
     cell(page, "OWN-DRAFT")
     page.get_by_role("heading", name=re.compile(r"Stakeholders \(\d\)")).wait_for()
     other = desk.sit("planner", address="/list/Stakeholders")

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import expect
 
-from tests.ui.desk import Desk
+from tests.ui.desk import Desk, search_in
 
 
 def _made(desk: Desk) -> tuple[str, str]:
@@ -29,8 +29,7 @@ def test_a_promotion_is_chosen_into_a_campaign_and_taken_out(desk: Desk) -> None
     page.get_by_text("No promotion belongs to this campaign yet.").wait_for()
     page.get_by_role("button", name="Add Promotions").click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_role("searchbox").fill(name)
-    dialog.get_by_role("searchbox").press("Enter")
+    search_in(dialog, name)
     row = dialog.get_by_role("row", name=name)
     row.get_by_role("checkbox").click()
     dialog.get_by_role("button", name="Choose").click()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.ui.desk import Desk, Shop, wait_until
+from tests.ui.desk import Desk, Shop, choose, wait_until
 from tests.ui.reports.pages import Reports, figure, last_days, number, numbers, opened, twin, wait_until_counted
 from tests.ui.test_everywhere import judge
 
@@ -136,8 +136,7 @@ def test_a_promotion_is_found_by_its_name_and_stays_in_the_address(
 
 def test_a_period_is_kept_in_the_address(desk: Desk, reports: Reports) -> None:
     page = sit(desk, "performance?currency=EUR", "byDay")
-    page.get_by_role("combobox", name="Period", exact=True).press("F4")
-    page.get_by_role("option", name="Last 7 days").click()
+    choose(page.get_by_role("combobox", name="Period", exact=True), "Last 7 days")
     first, last = last_days(7)
     page.wait_for_url(f"**from={first}&to={last}**")
     expect(page.locator(".promCard-byDay .promChart tbody tr")).to_have_count(7)

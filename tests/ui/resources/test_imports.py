@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.ui.desk import Desk
+from tests.ui.desk import Desk, choose
 
 JOB = "promenade---imports--job"
 UPLOAD = "promenade---imports--upload"
@@ -173,8 +173,7 @@ def test_the_user_chooses_the_target_and_format_of_each_column(desk: Desk) -> No
     _upload(page, "odd.csv", f"No,What\n{mark}-1,Bread\n{mark}-2,Cake\n".encode())
     page.get_by_text("Fields that a new row needs and that no column fills: Article number").wait_for()
     for column, field in (("No", "Article number * (articleNumber)"), ("What", "Name (name)")):
-        page.locator(f"#{UPLOAD}--mapping").get_by_role("combobox", name=column).press("F4")
-        page.get_by_role("option", name=field, exact=True).last.click()
+        choose(page.locator(f"#{UPLOAD}--mapping").get_by_role("combobox", name=column), field)
     page.get_by_text("2 rows, in which nothing is wrong").wait_for()
     page.get_by_role("button", name="Import 2 Rows").click()
     page.get_by_text("2 of 2 rows were imported.").wait_for()

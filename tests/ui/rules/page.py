@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any, Literal
 
-from playwright.sync_api import Error, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.ui.desk import Desk, Shop
+from tests.ui.desk import Desk, Shop, choose
 
 __all__ = ["ADDS", "KINDS", "RulesPage", "Step", "rules_of", "stored"]
 
@@ -114,14 +113,7 @@ class RulesPage:
         field.last.press("Tab")
 
     def _choose(self, card: Locator, label: str, value: str) -> None:
-        field = card.get_by_role("combobox", name=label, exact=True).last
-        option = self.page.get_by_role("option", name=value, exact=True)
-        for _ in range(3):  # a dialog that gives the focus back closes the list, and people open it again
-            field.press("F4")
-            with suppress(Error):
-                option.click(timeout=5_000)
-                return
-        raise AssertionError(f"the list of {label} does not stay open")
+        choose(card.get_by_role("combobox", name=label, exact=True).last, value)
 
     def _tokens(self, card: Locator, label: str, values: Sequence[str]) -> None:
         field = card.get_by_role("textbox", name=label).or_(card.get_by_role("combobox", name=label)).last

@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.ui.desk import Desk
+from tests.ui.desk import Desk, Held
 from tests.ui.generic.test_objects import NOBODY
 from tests.ui.rules.page import stored
 
@@ -48,23 +48,14 @@ def test_a_page_that_was_left_says_nothing_and_opens_nothing(
     desk: Desk, come_to: Callable[[Desk], tuple[str, str]], answer: Answer
 ) -> None:
     address, part = come_to(desk)
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        if part in f"{route.request.url} {route.request.post_data}":
-            held.append(route)
-        else:
-            route.fallback()
-
     page = desk.sit(address="imports")
     page.get_by_role("heading", level=1).wait_for()
-    page.route("**/admin/**", hold)
+    held = Held(page, "**/admin/**", part)
     page.goto(f"{desk.shop.url}/#/{address}")
-    while not held:
-        page.evaluate("() => new Promise(requestAnimationFrame)")
+    held.wait_for_one()
     page.locator("#promenade---shell--navigation").get_by_text("Simulator").click()
     page.get_by_role("heading", name="Simulator", level=1).wait_for()
-    for route in held:
+    for route in held.routes:
         release(page, route, answer)
     desk.settle(page)
     expect(page.get_by_role("alertdialog")).to_have_count(0)
