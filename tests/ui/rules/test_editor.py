@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.ui.desk import Desk, Shop
+from tests.ui.desk import Desk, Held, Shop
 from tests.ui.rules.page import RulesPage, rules_of, stored
 
 CUSTOMERS: list[dict[str, Any]] = [
@@ -101,6 +101,24 @@ def test_rules_are_read_only_until_somebody_edits(desk: Desk, shop: Shop) -> Non
     expect(reading.editor.get_by_role("button", name="Add condition")).to_have_count(0)
     reading.open(card)
     expect(card.locator("input[readonly], [aria-readonly=true]").first).to_be_attached()
+
+
+def test_rules_are_read_before_somebody_edits_them(desk: Desk, shop: Shop) -> None:
+    reading = RulesPage(desk, stored(shop, Conditions=CUSTOMERS[:1]))
+    page = reading.page
+    delete = reading.cards("Conditions").first.get_by_role("button", name="Delete")
+    expect(reading.cards("Conditions")).to_have_count(1)
+    held = Held(page, "**/admin/Conditions?*")
+    page.locator("[id$='--edit']").click()
+    page.wait_for_url("**,draft")
+    route = held.wait_for_one()
+    expect(page.locator("[id$='--generalContent']").get_by_label("Name", exact=True)).to_be_editable()
+    expect(delete).to_have_count(0)  # it would delete what is about to be replaced
+    route.continue_()
+    delete.click()
+    expect(reading.cards("Conditions")).to_have_count(0)
+    reading.save()
+    assert values(shop, reading.entity_id) == []
 
 
 def test_rules_are_edited_in_german(desk: Desk, shop: Shop) -> None:

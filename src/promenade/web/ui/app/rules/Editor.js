@@ -20,6 +20,8 @@ sap.ui.define(
         this._sections = Object.fromEntries(Object.keys(Rows.KINDS).map((kind) => [kind, new Section(desk, kind)]));
         this.control = new VBox({items: Object.values(this._sections).map((section) => section.control)});
         this.control.addStyleClass("promenadeRules").setModel(desk.model, "rules");
+        this._isEditable = false;
+        this._readings = 0; // under way
         desk.lookUp = (set, keys) => this._lookUp(set, keys);
       }
 
@@ -27,9 +29,16 @@ sap.ui.define(
         this._desk.learn(set, await Reading.names(set, keys));
       }
 
-      /** Reads the rules as they are stored and forgets what was edited. */
+      /** Reads the rules as they are stored and forgets what was edited. Until then nothing is: it would be lost. */
       async load() {
-        this._desk.take(await Reading.rules(this._desk.promotionId));
+        this._readings++;
+        this._sayEditable();
+        try {
+          this._desk.take(await Reading.rules(this._desk.promotionId));
+        } finally {
+          this._readings--;
+          this._sayEditable();
+        }
         const keys = Reading.keysOf(this._desk.all());
         await Promise.all(Object.entries(keys).map(([set, some]) => this._lookUp(set, some)));
       }
@@ -40,7 +49,12 @@ sap.ui.define(
       }
 
       setEditable(isEditable) {
-        this._desk.model.setProperty("/isEditable", Boolean(isEditable));
+        this._isEditable = Boolean(isEditable);
+        this._sayEditable();
+      }
+
+      _sayEditable() {
+        this._desk.model.setProperty("/isEditable", this._isEditable && !this._readings);
       }
 
       /** The currency that amounts are meant in, where the promotion says one. */
