@@ -9,7 +9,7 @@ misses are not even looked at. `catalogue` has the version without an index that
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from promenade.engine.benefits.bundle import BundleDiscount
@@ -239,15 +239,11 @@ class Reach:
 class CandidateIndex:
     """Promotions by their entry keys; those without one by POS group; those that need a coupon by coupon type."""
 
-    __slots__ = ("_articles", "_coupons", "_eans", "_everywhere", "_groups", "_makers", "_places", "_tables", "_trees")
+    __slots__ = ("_coupons", "_everywhere", "_of_lines", "_places", "_tables")
 
     def __init__(self) -> None:
         self._tables: dict[str, Table] = {kind: {} for kind in (*LINE_KINDS, *REQUEST_KINDS)}
-        self._articles = self._tables["article"]
-        self._eans = self._tables["ean"]
-        self._groups = self._tables["group"]
-        self._trees = self._tables["tree"]
-        self._makers = self._tables["manufacturer"]
+        self._of_lines = tuple([(kind, self._tables[kind]) for kind in LINE_KINDS if kind != "field"])
         self._coupons: Table = {}
         self._places: Table = {}  # any basket of this POS group
         self._everywhere: Table = {}  # any basket, under ""
@@ -303,48 +299,24 @@ class CandidateIndex:
                     ladders.append((ladder, held, bisect_right(ladder.needs[exponent], held)))
         return Reach(found, ladders, by_sale)
 
-    def _led_to(self, view: BasketView) -> Iterable[Shelf]:
+    def _led_to(self, view: BasketView) -> Iterator[Shelf]:
         """The shelves under the keys that the basket holds, each once."""
-        shelves: dict[Shelf, None] = {}
-        articles, eans, makers = self._articles, self._eans, self._makers
-        by_group = bool(self._groups or self._trees)
-        groups: set[str] = set()
-        lines = view.lines
-        for position in view.sale:
-            line = lines[position]
-            shelf = articles.get(line.article_number)
-            if shelf is not None:
-                shelves[shelf] = None
-            if line.ean is not None:
-                shelf = eans.get(line.ean)
+        for kind, table in self._of_lines:
+            if table:
+                for name in view.places(kind):
+                    shelf = table.get(name)
+                    if shelf is not None:
+                        yield shelf
+        fields = self._tables["field"]
+        if fields:
+            for name in {name for place in view.sale for name, _ in view.lines[place].line.fields}:
+                shelf = fields.get(name)
                 if shelf is not None:
-                    shelves[shelf] = None
-            if line.manufacturer_id is not None:
-                shelf = makers.get(line.manufacturer_id)
-                if shelf is not None:
-                    shelves[shelf] = None
-            if by_group:
-                group = line.article_group_id
-                if group is not None and group not in groups:
-                    groups.add(group)
-                    self._led_to_by_group(group, line.group_path, shelves)
-            if line.line.fields:
-                found = [self._tables["field"].get(name) for name, _ in line.line.fields]
-                shelves.update([(shelf, None) for shelf in found if shelf is not None])
-        for kind, value in request_keys(view):
-            shelf = self._tables[kind].get(value)
+                    yield shelf
+        for kind, name in dict.fromkeys(request_keys(view)):
+            shelf = self._tables[kind].get(name)
             if shelf is not None:
-                shelves[shelf] = None
-        return shelves
-
-    def _led_to_by_group(self, group: str, path: tuple[str, ...], shelves: dict[Shelf, None]) -> None:
-        shelf = self._groups.get(group)
-        if shelf is not None:
-            shelves[shelf] = None
-        for ancestor in path:
-            shelf = self._trees.get(ancestor)
-            if shelf is not None:
-                shelves[shelf] = None
+                yield shelf
 
 
 def _rung(ladder: Ladder, view: BasketView) -> Rung:

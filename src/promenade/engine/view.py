@@ -344,10 +344,11 @@ class BasketView:
         """
         found = self._held.get(kind)
         if found is None:
-            found = self._held[kind] = Held(self.lines, self._places(kind))
+            found = self._held[kind] = Held(self.lines, self.places(kind))
         return found
 
-    def _places(self, kind: str) -> dict[str, list[int]]:
+    def places(self, kind: str) -> dict[str, list[int]]:
+        """Positions of sale lines under each key of a kind of index keys, as in `held`."""
         if kind == "article":
             return self.by_article
         if kind == "ean":
