@@ -153,14 +153,7 @@ class CompiledPromotion:
         self.is_use_limited = not (
             definition.max_applications_total is None and definition.max_applications_per_customer is None
         )
-        # Whether anything but its conditions and what is left of its lines can keep it from applying.
-        self.is_restricted = (
-            self.is_use_limited
-            or definition.max_applications_per_transaction == 0
-            or bool(definition.budget_ids)
-            or self.is_global
-            or member is not None
-        )
+        self.is_restricted = self.is_use_limited or _is_restricted(definition)
         self.is_multiplicative = definition.calculation_mode == "MULTIPLICATIVE"
         # Only then can earlier promotions' discounts decide whether it qualifies.
         self.is_dynamic = self.is_multiplicative and any(
@@ -284,6 +277,16 @@ class CompiledPromotion:
         if self.gives_items:
             triggers += _presences(holding, view, amount)
         return Met(view.sale if matched is None else tuple(sorted(set(matched))), triggers)
+
+
+def _is_restricted(definition: PromotionDefinition) -> bool:
+    """Whether anything but its conditions and what is left of its lines can keep it from applying, beside its usage."""
+    return (
+        definition.max_applications_per_transaction == 0
+        or bool(definition.budget_ids)
+        or definition.exclusivity == "GLOBAL"
+        or definition.priority_group is not None
+    )
 
 
 def _measured(group: Group, least: Least, view: BasketView) -> Met | Unmet | None:
