@@ -105,7 +105,9 @@ class Derived:
 
 def _over(inner: FromClause, terms: Mapping[str, Term]) -> dict[str, Term]:
     return {
-        name: replace(term, sql=type_coerce(inner.c[f"v{at}"], term.element.type), name=name, indexed=False)
+        name: replace(
+            term, sql=type_coerce(inner.c[f"v{at}"], term.element.type), name=name, indexed=False, finder=None
+        )
         for at, (name, term) in enumerate(terms.items())
     }
 

@@ -17,7 +17,7 @@ from odata_server.sql.addresses import entity_key, next_address
 from odata_server.sql.connection import Kept
 from odata_server.sql.drafts import Which, pairs, reached, splits
 from odata_server.sql.limits import EXPAND_MAX, LEVELS_MAX
-from odata_server.sql.order import Ordered
+from odata_server.sql.order import Ordered, in_order
 from odata_server.sql.paging import Token, encode_token
 from odata_server.sql.projection import Projection, Record
 from odata_server.sql.selection import Request
@@ -367,7 +367,7 @@ class _Expansion:
         page, more = self._page()
         skip = self.options.skip or 0
         limit = self.request.rows_left + 1
-        clauses = [one.clause(self.request.context) for one in order]
+        clauses = in_order(order, self.request.context)
 
         def plain(among: ColumnElement[bool], most: Any) -> Select[Any]:
             return self.selection.statement(columns).where(among).order_by(*clauses).limit(most)

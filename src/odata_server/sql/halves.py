@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Select, func, not_, select, union_all
 from odata_server.source import Query
 from odata_server.sql.drafts import Which, meant, speaks_of_flags
 from odata_server.sql.model import has_own_draft
-from odata_server.sql.order import Ordered
+from odata_server.sql.order import Ordered, in_order
 from odata_server.sql.paging import Token, after
 from odata_server.sql.projection import Projection
 from odata_server.sql.scopes import Uses
@@ -91,8 +91,7 @@ def page(
         statement = selection.reading(projections[0], [*places, *more])
     else:
         statement, order = _merged(found, projections, orders, min(most + token.offset, _ROWS_MAX), more)
-    clauses = (one.clause(found[0].context) for one in order)
-    statement = statement.order_by(*clauses).limit(most)
+    statement = statement.order_by(*in_order(order, found[0].context)).limit(most)
     return Page(statement.offset(token.offset) if token.offset else statement, orders[0], resumable)
 
 
@@ -108,12 +107,12 @@ def _merged(
     for selection, projection, order in zip(found, projections, orders, strict=True):
         columns = [*projection.columns, *(one.term.element for one in order)]
         half = selection.statement([column.label(f"c{at}") for at, column in enumerate(columns)])
-        half = half.order_by(*(one.clause(selection.context) for one in order)).limit(most)
+        half = half.order_by(*in_order(order, selection.context)).limit(most)
         halves.append(select(half.subquery()))
     both = union_all(*halves).subquery()
     start = len(projections[0].columns)
     order = [
-        replace(one, term=replace(one.term, sql=both.c[f"c{at}"], indexed=False))
+        replace(one, term=replace(one.term, sql=both.c[f"c{at}"], indexed=False, finder=None))
         for at, one in enumerate(orders[0], start)
     ]
     return select(*both.c, *more), order

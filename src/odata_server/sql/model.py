@@ -24,6 +24,7 @@ from sqlalchemy import (
 from odata_server.draft import HAS_ACTIVE, HAS_DRAFT, IS_ACTIVE, SIBLING_IS_ACTIVE
 from odata_server.edm import ComplexType, Edm, EntityType, Property
 from odata_server.sql.drafts import Which
+from odata_server.sql.terms.typed import Finder
 
 __all__ = ["Column", "EntityMap", "Place", "SqlModel", "has_own_draft"]
 
@@ -38,6 +39,8 @@ class EntityMap:
     ``columns`` maps property names to columns, ``etag`` is the column whose value changes with every write. A
     property of a complex type is one column of JSON, or a column per part (``address/street``).
 
+    ``finders``: for properties that are computed, which other columns have an index that finds their rows.
+
     ``drafts``, for a type with edit drafts: the mapping of the caller's drafts only. Values that are known for a
     half need no columns: ``IsActiveEntity``, ``SiblingIsActiveEntity``, ``HasActiveEntity`` of active entities,
     ``HasDraftEntity`` of drafts; all other properties, including hidden ones, have columns in both.
@@ -47,6 +50,7 @@ class EntityMap:
     columns: Mapping[str, Column]
     etag: Column | None = None
     drafts: EntityMap | None = None
+    finders: Mapping[str, Callable[[FromClause], Finder]] = field(default_factory=dict)
 
 
 class SqlModel:
@@ -146,9 +150,11 @@ def _check(entity_type: EntityType, mapped: EntityMap) -> None:
 
 
 def _indexed(mapped: EntityMap) -> frozenset[str]:
-    """Return the properties whose column is the first or second of an index (the first may be the tenant)."""
+    """Return the properties with a finder, or whose column is the first or second of an index (the first may be the
+    tenant).
+    """
     if not isinstance(mapped.selectable, Table):
-        return frozenset()
+        return frozenset(mapped.finders)
     unique = (one for one in mapped.selectable.constraints if isinstance(one, UniqueConstraint))
     indexes: list[Any] = [*mapped.selectable.indexes, *unique]
     leading = {column.name for one in indexes for column in list(one.columns)[:2]}
@@ -172,6 +178,11 @@ class Place:
         if found is None:
             found = self._columns[name] = self._made(self.mapped.columns[name])
         return found
+
+    def finder(self, name: str) -> Finder | None:
+        """Return the finder of a property, if it has one."""
+        found = self.mapped.finders.get(name)
+        return None if found is None else found(self.table)
 
     def is_constant(self, name: str) -> bool:
         """Return whether a property is constant because of the kind of rows."""

@@ -18,7 +18,7 @@ from odata_server.sql.terms.typed import FLOATS, Context, Term, materialised, mi
 from odata_server.sql.translate import Translator
 from odata_server.syntax import OrderItem
 
-__all__ = ["Ordered", "clauses_of", "order_of", "present"]
+__all__ = ["Ordered", "clauses_of", "in_order", "order_of", "present"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,17 @@ class Ordered:
     descending: bool
     resumable: bool
 
-    def clause(self, context: Context) -> ColumnElement[Any]:
-        """Return the clause for ORDER BY."""
+    def clauses(self, context: Context) -> list[ColumnElement[Any]]:
+        """Return the clauses for ORDER BY."""
+        finder = self.term.finder
+        columns = () if finder is None else finder.order(context.dialect, self.descending)
+        if columns:
+            return [element.desc() if self.descending else element.asc() for element in columns]
         element = self.term.element
         clause = element.desc() if self.descending else element.asc()
         if context.sqlite or not self.term.nullable:
-            return clause
-        return clause.nulls_last() if self.descending else clause.nulls_first()
+            return [clause]
+        return [clause.nulls_last() if self.descending else clause.nulls_first()]
 
 
 def order_of(
@@ -62,8 +66,12 @@ def order_of(
             if isinstance(key, Term):
                 found.append(Ordered(materialised(key, translator.context), False, key.type not in FLOATS))
     if narrowed and translator.context.sqlite:
-        found = [replace(one, term=replace(one.term, sql=unindexed(one.term.element))) for one in found]
+        found = [replace(one, term=_unindexed(one.term)) for one in found]
     return found
+
+
+def _unindexed(term: Term) -> Term:
+    return replace(term, sql=unindexed(term.element), finder=None)
 
 
 def present(condition: Expression | None) -> frozenset[str]:
@@ -82,7 +90,12 @@ def present(condition: Expression | None) -> frozenset[str]:
 
 def clauses_of(items: Sequence[OrderItem], translator: Translator) -> list[ColumnElement[Any]]:
     """Return the ORDER BY clauses for rows that have no key."""
-    return [one.clause(translator.context) for one in _ordered(items, translator)[0]]
+    return in_order(_ordered(items, translator)[0], translator.context)
+
+
+def in_order(order: Sequence[Ordered], context: Context) -> list[ColumnElement[Any]]:
+    """Return the ORDER BY clauses of an order."""
+    return [clause for one in order for clause in one.clauses(context)]
 
 
 def _ordered(items: Sequence[OrderItem], translator: Translator) -> tuple[list[Ordered], set[str]]:

@@ -118,6 +118,15 @@ _READERS: dict[Primitive, Callable[[str], Any]] = {
 
 def after(order: Sequence[Ordered], values: Sequence[Any]) -> ColumnElement[bool]:
     """Return the condition that a row comes after the row with these values; it starts with a range for an index."""
+    finder = order[0].term.finder
+    found = _after(order, values)
+    if finder is None or values[0] is None:
+        return found
+    start = literal(values[0], order[0].term.element.type)
+    return finder.narrowed(found, "le" if order[0].descending else "ge", [start])
+
+
+def _after(order: Sequence[Ordered], values: Sequence[Any]) -> ColumnElement[bool]:
     directions = {one.descending for one in order}
     elements = [one.term.element for one in order]
     bound = [None if value is None else literal(value, one.type) for value, one in zip(values, elements, strict=True)]

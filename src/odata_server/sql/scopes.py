@@ -142,7 +142,8 @@ class Entity:
             return Structure(self, name, found.type)
         dialect = self.scope.uses.context.dialect
         nullable = bool(self.path) or (found.nullable and name not in self.entity_type.key)
-        indexed = not self.path and name in self.place.indexed
+        finder = None if self.path else self.place.finder(name)
+        indexed = not self.path and finder is None and name in self.place.indexed
         column = self.place.column(name)
         if self.entity_type.draft is not None and name in _FLAGS:
             if self.path:  # null if the entity is missing, like its other properties
@@ -152,7 +153,8 @@ class Entity:
                 return replace(term, presence=present)
             if isinstance(column, True_ | False_):
                 return Term(found.type, column, nullable=False, name=shown)
-        return column_term(column, found, shown, dialect, nullable=nullable, indexed=indexed)
+        term = column_term(column, found, shown, dialect, nullable=nullable, indexed=indexed)
+        return term if finder is None else replace(term, finder=finder)
 
     def _one(self, navigation: NavigationProperty) -> Entity:
         path = (*self.path, navigation.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import BindParameter, ColumnElement, True_, bindparam, false, select, tuple_
@@ -94,6 +94,11 @@ def key_conditions(
             continue
         term = entity.member(name)
         if isinstance(term, Term):
-            condition = compare("eq", term, literal_term(value, None), entity.scope.uses.context, exact=False)
-            found.append(condition if parameters is None else parameters.named(at, name, term, condition))
+            plain = replace(term, finder=None)
+            condition = compare("eq", plain, literal_term(value, None), entity.scope.uses.context, exact=False)
+            if parameters is not None:
+                condition = parameters.named(at, name, plain, condition)
+            if term.finder is not None and isinstance(condition, BinaryExpression):
+                condition = term.finder.narrowed(condition, "eq", [condition.right])
+            found.append(condition)
     return found

@@ -69,13 +69,17 @@ def compare(name: str, left: Term, right: Term, context: Context, *, exact: bool
         return true() if _PYTHON[name](left.value, right.value) else false()
     if left.is_literal:
         name, left, right = _FLIPPED[name], right, left
+    if left.finder is not None and right.is_literal and left.type not in NUMBERS:
+        value = bind(right, left, context)
+        found = _compared(name, left.element, value, left.nullable, right.nullable, exact)
+        return left.finder.narrowed(found, name, [value])
     if left.type not in NUMBERS:
         sql, other = bind(left, right, context), bind(right, left, context)
     elif right.is_literal:
-        found = _number(name, left, right.value, context)
-        if found is None:
+        number = _number(name, left, right.value, context)
+        if number is None:
             return true() if name == "ne" else false()
-        name, other = found
+        name, other = number
         sql = bind(left, right, context)
     else:
         sql, other = aligned(left, right, context)
@@ -205,7 +209,9 @@ def _among(left: Term, literals: Sequence[Term], context: Context, exact: bool) 
         elements = [bind(value, left, context) for value in literals]
         type_ = elements[0].type
         values = [one.value for one in elements]
-    found = left.element.in_(_expanding(values, type_))
+    found: Boolean = left.element.in_(_expanding(values, type_))
+    if left.finder is not None:
+        found = left.finder.narrowed(found, "eq", elements)
     return func.coalesce(found, false()) if exact and left.nullable else found
 
 

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import BigInteger, Boolean, ColumnElement, Double, Numeric, String, Text, Uuid, literal, type_coerce
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    ColumnElement,
+    Double,
+    Numeric,
+    String,
+    Text,
+    Uuid,
+    and_,
+    literal,
+    type_coerce,
+)
 from sqlalchemy.types import TypeEngine
 
 from odata_server.edm import EnumType, Primitive, Property, Type
@@ -65,12 +77,33 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
+class Finder:
+    """What other columns know of a property that is computed: an index over them finds and sorts its rows.
+
+    ``implied(operator, values)`` returns a condition on these columns that is true for every row whose property equals
+    one of the values (eq) or is gt, ge, lt or le the only one; None: there is none. ``order(dialect, descending)``
+    returns the columns that sort rows like the property does; empty: there are none.
+    """
+
+    implied: Callable[[str, Sequence[ColumnElement[Any]]], ColumnElement[bool] | None]
+    order: Callable[[str, bool], Sequence[ColumnElement[Any]]] = lambda dialect, descending: ()
+
+    def narrowed(
+        self, condition: ColumnElement[bool], name: str, values: Sequence[ColumnElement[Any]]
+    ) -> ColumnElement[bool]:
+        """Return the condition ``property name values`` with the one that it implies."""
+        implied = None if name == "ne" else self.implied(name, values)
+        return condition if implied is None else and_(condition, implied)
+
+
+@dataclass(frozen=True, slots=True)
 class Term:
     """An expression with its type.
 
     ``sql`` None: a literal ``value``, bound once the other operand is known. ``type`` None: the literal null.
     ``by_bytes``: text that the database sorts by code point, so that a prefix is a range. ``indexed``: a column with
-    an index. ``presence``: a plain column that is null if this is null. ``name`` is for messages.
+    an index. ``finder``: of a computed property that has one. ``presence``: a plain column that is null if this is
+    null. ``name`` is for messages.
     """
 
     type: Type | None
@@ -82,6 +115,7 @@ class Term:
     collection: bool = False
     by_bytes: bool = False
     indexed: bool = False
+    finder: Finder | None = None
     presence: ColumnElement[Any] | None = None
 
     @property
