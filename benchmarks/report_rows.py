@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 import sqlite3
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -16,10 +17,12 @@ from itertools import islice, product
 from typing import Any
 
 import asyncpg
+import msgspec
 import sqlalchemy as sa
 
 from promenade.store.driver.schema import metadata, table
-from promenade.store.driver.types import ExactDecimal, Timestamp
+from promenade.store.driver.types import ExactDecimal, PackedJson, Timestamp
+from promenade.store.sales.log_parts import BLOCK_LOGS, LINE, PROMOTION, pack
 
 __all__ = ["DAYS", "UNTIL", "Size", "fill", "identity"]
 
@@ -28,6 +31,10 @@ UNTIL = datetime(2026, 6, 1, tzinfo=UTC)
 SINCE = UNTIL - timedelta(days=DAYS)
 DISCOUNTS_PER_SALE = 2.5
 CHUNK = 20_000
+_AMOUNTS = {
+    "line_reference": "1",
+    **dict.fromkeys(("quantity", "unit_price", "line_total", "line_discount", "line_net"), Decimal(1)),
+}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -46,7 +53,7 @@ class Size:
 
 def identity(kind: int, number: int) -> str:
     """Return a UUID of the benchmark; ascending, as keys of a log are."""
-    return f"{kind:08x}-0000-4000-8000-{number:012x}"
+    return f"{number:08x}-{kind:04x}-4000-8000-000000000000"
 
 
 def fill(database_url: str, tenant_id: str, size: Size, budgets: Sequence[str], promotions: Sequence[str]) -> int:
@@ -103,6 +110,8 @@ def _encoder(name: str, convert: Callable[[sa.Column[Any]], Callable[[Any], Any]
 
 
 def _as_it_is(column: sa.Column[Any]) -> Callable[[Any], Any]:
+    if isinstance(column.type, PackedJson):
+        return lambda value: msgspec.json.encode(value).decode()
     return lambda value: value
 
 
@@ -115,6 +124,8 @@ def _for_sqlite(column: sa.Column[Any]) -> Callable[[Any], Any]:
         return lambda value: None if value is None else int(value.scaleb(scale))
     if isinstance(kind, sa.Date):
         return lambda value: None if value is None else value.isoformat()
+    if isinstance(kind, PackedJson):
+        return lambda value: zlib.compress(msgspec.json.encode(value), 1)
     return lambda value: value
 
 
@@ -180,25 +191,30 @@ class _Rows:
                     "pilot_arm": None,
                 }
 
-        def items() -> Iterator[dict[str, Any]]:
-            for number in range(self._size.discounts):
-                yield {
-                    "id": identity(4, number),
-                    "log_id": identity(3, int(number / DISCOUNTS_PER_SALE)),
-                    "line_reference": str(number),
-                    "article_number": f"A{number % 20_000:06}",
-                }
+        def promotions_of(number: int) -> list[str]:
+            some = range(number * 3 // 2, (number + 1) * 3 // 2)
+            return [self._promotions[one * 7919 % len(self._promotions)] for one in some]
 
-        def promotions() -> Iterator[dict[str, Any]]:
-            for number in range(self._sales * 3 // 2):
-                yield {
-                    "id": identity(5, number),
-                    "log_id": identity(3, number * 2 // 3),
-                    "promotion_id": self._promotions[number * 7919 % len(self._promotions)],
-                    "promotion_name": "Promotion",
-                    "pilot_arm": None,
-                    "coupon_code_id": None,
-                }
+        def parts() -> Iterator[dict[str, Any]]:
+            line, promotion = dict.fromkeys(LINE), dict.fromkeys(PROMOTION)
+            for number, moment in enumerate(at):
+                lines = range(int(number * DISCOUNTS_PER_SALE), int((number + 1) * DISCOUNTS_PER_SALE))
+                packed = pack(
+                    ({**line, **_AMOUNTS, "article_number": f"A{one % 20_000:06}"} for one in lines),
+                    (
+                        {**promotion, "promotion_id": one, "promotion_name": "Promotion", "total_discount": Decimal(1)}
+                        for one in promotions_of(number)
+                    ),
+                )
+                block = number // BLOCK_LOGS
+                yield {"log_id": identity(3, number), "block": block, "created_at": moment, "created_by": None} | packed
+
+        def blocks() -> Iterator[dict[str, Any]]:
+            for first in range(0, self._sales, BLOCK_LOGS):
+                some = range(first, min(first + BLOCK_LOGS, self._sales))
+                for promotion_id in sorted({one for number in some for one in promotions_of(number)}):
+                    key = {"promotion_id": promotion_id, "block": first // BLOCK_LOGS}
+                    yield {**key, "log_id": identity(3, first)}
 
         def consumptions() -> Iterator[dict[str, Any]]:
             for number in range(self._sales // 2):
@@ -214,8 +230,8 @@ class _Rows:
 
         for set_name, rows in (
             ("CalculationLogs", logs()),
-            ("CalculationLogItems", items()),
-            ("CalculationLogPromotions", promotions()),
+            ("calculation_log_parts", parts()),
+            ("calculation_log_blocks", blocks()),
             ("BudgetConsumptions", consumptions()),
         ):
             yield table(set_name).name, rows

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import random
 import sqlite3
+import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
+import msgspec
 from sqlalchemy import make_url, select
 
 from benchmarks.databases import places
@@ -45,8 +47,8 @@ TABLES = (
     "iteration_counters",
     "confirmations",
     "CalculationLogs",
-    "CalculationLogItems",
-    "CalculationLogPromotions",
+    "calculation_log_parts",
+    "calculation_log_blocks",
     "BudgetConsumptions",
     "LoyaltyTransactions",
     "side_effect_jobs",
@@ -177,6 +179,8 @@ def _length(value: object) -> int:
         return 0
     if isinstance(value, bytes):
         return len(value)
+    if isinstance(value, list):  # packed, see `PackedJson`
+        return len(zlib.compress(msgspec.json.encode(value), 1))
     return len(value.encode()) if isinstance(value, str) else 1 if isinstance(value, bool) else 8
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 
 
 class _RandomIds:
@@ -29,13 +28,3 @@ class _RandomIds:
 
 new_id = _RandomIds()
 """The one source of IDs."""
-
-
-def beside(first: str, make: Callable[[], str]) -> Callable[[], str]:
-    """Return a source of UUIDs that begin with the same 32 bits as ``first``; the other 90 random ones are their own.
-
-    For rows that are written and read together: in an index by ID they share a page or two, instead of one page each
-    that has to be read, written and logged.
-    """
-    start = first[:8]
-    return lambda: start + make()[8:]

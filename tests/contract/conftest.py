@@ -13,7 +13,6 @@ import pytest
 
 from promenade import model
 from promenade.model.declare import EntityType
-from promenade.store.driver.rows import insert_rows
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Session
 from promenade.workflows.access.clients import create_client
@@ -21,6 +20,7 @@ from promenade.workflows.access.tenants import create_tenant
 from tests.contract.made_up import BEGINNING, ENTITIES, in_order, python_value, seeded_row, value
 from tests.kit.databases import DIALECTS, Databases
 from tests.kit.in_process import InProcess
+from tests.kit.logged import seed_rows
 from tests.web.conftest import run
 
 MINE, THEIRS = "mine", "theirs"
@@ -117,7 +117,7 @@ async def _seed(database_url: str) -> None:
                     }
                     for number in range(1, ROWS + 1)
                 ]
-                await insert_rows(session, entity.set_name, rows, at=BEGINNING, by="seed")
+                await seed_rows(session, entity.set_name, rows, at=BEGINNING, by="seed")
 
         return work
 

@@ -14,6 +14,7 @@ from typing import Any
 from promenade import model
 from promenade.model.declare import EntityType, Field, Kind, Link, Service
 from promenade.model.edm import served_entities
+from promenade.store.sales.log_parts import part_id
 
 __all__ = ["BEGINNING", "ENTITIES", "identity", "in_order", "python_value", "seeded_row", "special", "subject", "value"]
 
@@ -52,7 +53,9 @@ def special(set_name: str, wire: str) -> bool:
 
 
 def identity(tenant: str, set_name: str, number: int) -> str:
-    """Return the key of a seeded row."""
+    """Return the key of a seeded row; the only part of a log has its ID of it."""
+    if set_name in ENTITIES and ENTITIES[set_name].packed:
+        return part_id(set_name, identity(tenant, "CalculationLogs", number), 0)
     return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{tenant}/{set_name}/{number}"))
 
 

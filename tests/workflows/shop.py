@@ -23,6 +23,7 @@ from promenade.store.pricing.iterations import store_iteration
 from promenade.worker import Worker
 from promenade.workflows.context import Context
 from promenade.workflows.sales.confirm import ConfirmAnswer, ConfirmCommand, ConfirmedPromotion, confirm
+from tests.kit.logged import rows_from
 
 __all__ = ["NOON", "TENANT", "Shop", "identity", "open_shop"]
 
@@ -159,7 +160,7 @@ class Shop:
             pass
 
     async def rows(self, set_name: str, **where: Any) -> Sequence[Row[Any]]:
-        wanted = table(set_name)
+        wanted = rows_from(set_name)
         statement: Select[Any] = select(wanted)
         for column, value in where.items():
             statement = statement.where(wanted.c[column] == value)
@@ -173,7 +174,7 @@ class Shop:
         return (await self.rows(set_name, id=identity(name)))[0]
 
     async def count(self, set_name: str) -> int:
-        statement = select(func.count()).select_from(table(set_name))
+        statement = select(func.count()).select_from(rows_from(set_name))
 
         async def work(session: Session) -> int:
             return int((await session.execute(statement))[0][0])

@@ -377,6 +377,7 @@ class Entity(Fields):
         shows_tenant: bool = True,
         managed: bool = True,
         stored: bool = True,
+        packed: bool = False,
         deprecated: bool = False,
     ) -> None:
         if cls.__name__ in _DECLARED:
@@ -391,8 +392,7 @@ class Entity(Fields):
         if reporting is RO and public is NONE and admin is NONE:
             managed, fields = False, [_computed(one, key) for one in fields]
         cls.declaration = _DECLARED[cls.__name__] = EntityType(
-            set_name=cls.__name__,
-            doc=inspect.cleandoc(cls.__doc__ or ""),
+            set_name=cls.__name__, doc=inspect.cleandoc(cls.__doc__ or ""),
             label=re.sub(r"(?<!^)(?=[A-Z])", " ", cls.__name__).capitalize(),
             fields=(
                 *((_ID,) if key == ("id",) else ()),
@@ -403,7 +403,7 @@ class Entity(Fields):
             links=tuple(_named(name, member) for name, member in own if isinstance(member, Link)),
             collections=tuple(_named(name, member) for name, member in own if isinstance(member, Collection)),
             key=key, public=public, admin=admin, reporting=reporting, importable=importable,
-            import_upserts=import_upserts, natural_key=natural_key, unique=unique, indexes=indexes,
+            import_upserts=import_upserts, natural_key=natural_key, unique=unique, indexes=indexes, packed=packed,
             invariants=invariants, patchable=patchable, deletable=deletable, windows=windows, tenant_owned=tenant_owned,
             shows_tenant=tenant_owned and shows_tenant, managed=managed, stored=stored, deprecated=deprecated,
         )  # fmt: skip

@@ -72,7 +72,9 @@ class CalculationLogs(
     promotions = children("CalculationLogPromotions", "The promotions that applied.", by="log")
 
 
-class CalculationLogItems(Entity, public=RO, admin=RO, reporting=RO, unique=(("log_id", "line_reference"),)):
+class CalculationLogItems(
+    Entity, public=RO, admin=RO, reporting=RO, packed=True, unique=(("log_id", "line_reference"),)
+):
     """A line of a confirmed sale."""
 
     log = parent("CalculationLogs", "The log.")
@@ -88,9 +90,7 @@ class CalculationLogItems(Entity, public=RO, admin=RO, reporting=RO, unique=(("l
     confirmed_discount = computed_amount("The discount that the till confirmed, if it sent one.")
 
 
-class CalculationLogPromotions(
-    Entity, public=RO, admin=RO, reporting=RO, indexes=(("log_id",), ("promotion_id", "log_id"))
-):
+class CalculationLogPromotions(Entity, public=RO, admin=RO, reporting=RO, packed=True):
     """A promotion that applied to a confirmed sale, or whose control arm includes the sale."""
 
     log = parent("CalculationLogs", "The log.")

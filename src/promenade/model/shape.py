@@ -206,6 +206,7 @@ class EntityType:
     shows_tenant: bool
     managed: bool
     stored: bool
+    packed: bool  # stored in the row of its parent instead of a table
     deprecated: bool
 
     @property

@@ -18,7 +18,6 @@ import httpx2
 from sqlalchemy import Row, select
 
 from promenade.store.driver.rows import insert_rows
-from promenade.store.driver.schema import table
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.changes import record_change
@@ -26,6 +25,7 @@ from promenade.workflows.access.clients import create_client
 from promenade.workflows.access.tenants import create_tenant
 from tests.kit.api_client import SECRET, ApiClient
 from tests.kit.databases import Databases
+from tests.kit.logged import rows_from
 from tests.kit.moved_clock import MovedClock
 from tests.kit.processes import free_port
 from tests.kit.service import Service
@@ -102,7 +102,7 @@ class Arena:
 
     async def rows(self, name: str, **where: Any) -> Sequence[Row[Any]]:
         """Return the rows of a table as of one committed snapshot, columns by their Python names."""
-        wanted = table(name)
+        wanted = rows_from(name)
         statement = select(wanted)
         for column, value in where.items():
             statement = statement.where(wanted.c[column] == value)

@@ -16,13 +16,13 @@ import httpx2
 from sqlalchemy import Row, select
 
 from promenade.store.driver.rows import insert_rows
-from promenade.store.driver.schema import table
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.changes import record_change
 from promenade.workflows.access.clients import create_client
 from promenade.workflows.access.tenants import create_tenant
 from tests.kit.api_client import SECRET
+from tests.kit.logged import rows_from
 from tests.kit.processes import free_port
 from tests.kit.service import Service
 from tests.kit.valkey import ValkeyServer
@@ -125,7 +125,7 @@ class House:
 
     async def rows(self, name: str, **where: Any) -> Sequence[Row[Any]]:
         """Return the rows of a table, columns by their Python names."""
-        wanted = table(name)
+        wanted = rows_from(name)
         statement = select(wanted)
         for column, value in where.items():
             statement = statement.where(wanted.c[column] == value)

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Row, Table, select
+from sqlalchemy import FromClause, Row, select
 
-from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Database, Session
+from tests.kit.logged import rows_from
 from tests.kit.receiver import Request
 from tests.reliability.soak.history import History
 
@@ -32,11 +32,11 @@ class Books:
 
     async def rows(self, name: str, *columns: str) -> Sequence[Row[Any]]:
         """Return the rows of a table, of all tenants; ``columns`` by their Python names, all by default."""
-        return await self.rows_of(table(name), *columns)
+        return await self.rows_of(rows_from(name), *columns)
 
-    async def rows_of(self, wanted: Table, *columns: str) -> Sequence[Row[Any]]:
+    async def rows_of(self, wanted: FromClause, *columns: str) -> Sequence[Row[Any]]:
         """Return the same for a table object."""
-        key = (wanted.name, *columns)
+        key = (str(getattr(wanted, "name", "")), *columns)
         if key not in self._kept:
             statement = select(*(wanted.c[column] for column in columns)) if columns else select(wanted)
 

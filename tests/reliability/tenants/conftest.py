@@ -11,7 +11,6 @@ from sqlalchemy import insert
 
 from promenade import app
 from promenade.settings import Settings
-from promenade.store.driver.rows import insert_rows
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Session
 from promenade.web.http.rate_limits import RateLimits
@@ -20,6 +19,7 @@ from promenade.workflows.access.clients import create_client
 from promenade.workflows.access.tenants import create_tenant
 from tests.contract.made_up import BEGINNING, in_order, python_value, seeded_row
 from tests.kit.databases import Databases, past_the_wall
+from tests.kit.logged import seed_rows
 from tests.kit.service import Service
 from tests.reliability.tenants.answers import Asking
 from tests.reliability.tenants.canaries import MINE, NUMBERS, THEIRS, canary_rows
@@ -82,7 +82,7 @@ async def _seed(url: str) -> None:
                 }
                 for number in NUMBERS
             ]
-            await insert_rows(session, entity.set_name, rows, at=BEGINNING, by="seed")
+            await seed_rows(session, entity.set_name, rows, at=BEGINNING, by="seed")
 
     async def theirs(session: Session) -> None:
         for table, rows in canary_rows(CLIENT):

@@ -17,8 +17,10 @@ from promenade.model.edm import edm_for
 from promenade.store.driver.schema import metadata
 from promenade.store.driver.tenancy import Scope, acting, guard_dialect
 from promenade.store.odata.services import reader_for
+from tests.kit.logged import add_functions
 
 ID = "00000000-0000-4000-8000-000000000001"
+OTHER = "00000000-0000-4000-8000-000000000002"
 PLANS = [
     ("Articles", "$filter=ean eq '4'", "tenant_id=? AND ean=?"),
     ("Articles", "$filter=ean in ('4','5')&$orderby=articleNumber", "tenant_id=? AND ean=?"),
@@ -39,6 +41,18 @@ PLANS = [
     (f"WebhookSubscriptions({ID})/notificationLogs", "$orderby=createdAt desc", "tenant_id=? AND subscription_id=?"),
     ("NotificationLogs", "$filter=createdAt ge 2026-01-01T00:00:00Z", "tenant_id=? AND created_at>?"),
     ("NotificationLogs", f"$filter=eventId eq {ID}", "tenant_id=? AND event_id=?"),
+    # The parts of logs, which are packed: a log is found by the ID of a part, and those of a promotion by their blocks.
+    (f"CalculationLogItems({ID})", "", "tenant_id=? AND log_id>? AND log_id<?"),
+    ("CalculationLogItems", f"$filter=ID in ({ID},{OTHER})", "tenant_id=? AND log_id>? AND log_id<?"),
+    ("CalculationLogItems", f"$filter=log_ID eq {ID}&$orderby=articleNumber", "tenant_id=? AND log_id=?"),
+    (f"CalculationLogs({ID})/promotions", "", "tenant_id=? AND log_id=?"),
+    ("CalculationLogs", f"$filter=items/any(i:i/ID eq {ID})", "calculation_log_parts_1 (tenant_id=? AND log_id=?)"),
+    ("CalculationLogPromotions", f"$filter=promotion_ID eq {ID}", "log_parts__block (tenant_id=? AND block=?)"),
+    (
+        "CalculationLogPromotions",
+        f"$filter=promotion_ID in ({ID},{OTHER})",
+        "log_parts__block (tenant_id=? AND block=?)",
+    ),
 ]
 
 
@@ -49,6 +63,7 @@ async def test_filters_of_clients_use_an_index(path: str, options: str, expected
     plans: list[str] = []
     with engine.connect() as connection, acting(Scope("t")):
         metadata.create_all(connection)
+        add_functions(connection)
 
         class Explaining:
             dialect = "sqlite"

@@ -13,12 +13,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from promenade import model
-from promenade.store.driver.rows import insert_rows
 from promenade.store.driver.schema import metadata
 from promenade.store.driver.types import ExactDecimal, Json, Timestamp
 from promenade.store.driver.unit import Session
 from promenade.workflows.reports import folds
 from tests.contract.made_up import BEGINNING, identity, in_order, python_value, seeded_row, subject
+from tests.kit.logged import seed_rows
 
 __all__ = ["ROWS", "seed"]
 
@@ -39,7 +39,7 @@ async def seed(session: Session, tenant: str) -> None:
             }
             for number in range(1, ROWS + 1)
         ]
-        await insert_rows(session, entity.set_name, rows, at=BEGINNING, by="seed")
+        await seed_rows(session, entity.set_name, rows, at=BEGINNING, by="seed")
     kept = {name for one in folds().values() for name in one.tables} - {one.table for one in model.entities()}
     for one in (one for one in metadata.sorted_tables if one.name in kept):
         key = [column.name for column in one.primary_key.columns if column.name != "tenant_id"]

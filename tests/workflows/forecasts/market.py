@@ -16,7 +16,6 @@ from sqlalchemy import Row, Select, select
 from promenade.engine.basket import BasketLine, Customer
 from promenade.store.driver.cache import LocalCache
 from promenade.store.driver.rows import insert_rows
-from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Database, Session
 from promenade.store.pricing.catalogue import Catalogues
 from promenade.store.pricing.changes import record_change
@@ -25,6 +24,7 @@ from promenade.workflows.forecasts.asking import Period, prepare_forecast, store
 from promenade.workflows.forecasts.runs import run_forecasts
 from promenade.workflows.pricing.evaluate import PricedIteration, PricingRequest, evaluate
 from promenade.workflows.sales.confirm import ConfirmCommand, ConfirmedPromotion, confirm
+from tests.kit.logged import rows_from
 
 __all__ = ["OWN", "START", "TRIED", "TWIN", "Market", "Rows", "action", "identity", "open_market", "promotion"]
 
@@ -144,7 +144,7 @@ class Market:
         return forecast_id
 
     async def rows(self, set_name: str, tenant: str = OWN, **where: Any) -> Sequence[Row[Any]]:
-        wanted = table(set_name)
+        wanted = rows_from(set_name)
         statement: Select[Any] = select(wanted)
         for column, value in where.items():
             statement = statement.where(wanted.c[column] == value)

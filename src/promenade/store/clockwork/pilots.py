@@ -19,13 +19,14 @@ from promenade.engine.definition import PilotRow
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.driver.upsert import upsert
+from promenade.store.sales.log_parts import part_rows
 
 _CONFIGS = table("PromotionPilotConfigs")
 _PILOT_GROUPS = table("PilotPosGroups")
 _PROMOTIONS = table("Promotions")
 _AUDIT = table("AuditLogs")
 _LOGS = table("CalculationLogs")
-_LOG_PROMOTIONS = table("CalculationLogPromotions")
+_LOG_PROMOTIONS = part_rows("CalculationLogPromotions")
 _TALLIES = table("pilot_tallies")
 
 PILOT, CONTROL = "PILOT", "CONTROL"

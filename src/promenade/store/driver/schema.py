@@ -151,7 +151,7 @@ def _derive(metadata: sa.MetaData, entity: EntityType) -> sa.Table:
 # A table is built on first access: building all of them takes a tenth of a second, and tills need one in five.
 _metadata = sa.MetaData()
 _making = RLock()
-_entities = {entity.set_name: entity for entity in model.entities() if entity.stored}
+_entities = {entity.set_name: entity for entity in model.entities() if entity.stored and not entity.packed}
 _tables: dict[str, sa.Table] = system_tables.declare(_metadata)
 _draft_tables: dict[str, sa.Table] = {}
 

@@ -21,6 +21,7 @@ from promenade.store.driver.kept import Form, form_of
 from promenade.store.driver.plain_insert import PlainInserts
 from promenade.store.driver.sqlalchemy_private import statement_cache
 from promenade.store.driver.tenancy import Params, Scope, acting, guard_dialect
+from promenade.store.driver.types import unpacked
 from promenade.store.driver.unit import Session, Statement, too_expensive
 
 T = TypeVar("T")
@@ -162,6 +163,7 @@ class Line:
         self.raw.execute("PRAGMA cache_size=-32000")
         self.raw.execute("PRAGMA temp_store=MEMORY")
         install(self.raw)
+        self.raw.create_function("unpacked", 1, unpacked, deterministic=True)
         self.raw.set_progress_handler(self._late, PROGRESS_STEPS)
         # Errors are logged, and rows may contain secrets.
         self._engine = create_engine("sqlite://", creator=lambda: self.raw, poolclass=StaticPool, hide_parameters=True)

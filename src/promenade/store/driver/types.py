@@ -6,6 +6,7 @@
 | `Timestamp`    | datetime, aware, UTC           | TIMESTAMPTZ              | INTEGER, microseconds of 1970  |
 | `ExactDecimal` | Decimal (int is accepted)      | NUMERIC(p, s)            | INTEGER, scaled by 10^s        |
 | `Json`         | what msgspec reads from JSON   | TEXT                     | TEXT                           |
+| `PackedJson`   | what msgspec reads from JSON   | TEXT, which it compresses | BLOB, JSON compressed by zlib |
 
 UUIDs are `string(36)`, in lower case: the raw drivers then return the same value as SQLAlchemy, and a malformed one
 from a client finds nothing instead of causing a database error. ``COLLATE "C"`` makes both databases sort alike, lets
@@ -17,13 +18,14 @@ is not, on SQLite.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Context, Decimal, Inexact, InvalidOperation, Overflow
 from typing import Any
 
 import msgspec
-from sqlalchemy import TEXT, VARCHAR, BigInteger, DateTime, Dialect, Numeric, String, Text
+from sqlalchemy import TEXT, VARCHAR, BigInteger, DateTime, Dialect, LargeBinary, Numeric, String, Text
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from odata_server.sql.terms.storage import EPOCH_MICROSECONDS, NATIVE, ScaledInteger, Storage
@@ -219,3 +221,33 @@ class Json(TypeDecorator[Any]):
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> Any:
         return None if value is None else msgspec.json.decode(value)
+
+
+class PackedJson(TypeDecorator[Any]):
+    """A value stored as JSON that takes little space.
+
+    PostgreSQL compresses long texts itself. For SQLite it is done here, by zlib, which decompresses a thousand bytes in
+    half the time that Zstandard takes. Statements read it as text on PostgreSQL, and by ``unpacked`` on SQLite.
+    """
+
+    impl = Text
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        return dialect.type_descriptor(Text() if dialect.name == "postgresql" else LargeBinary())
+
+    def process_bind_param(self, value: Any | None, dialect: Dialect) -> str | bytes | None:
+        if value is None:
+            return None
+        text = msgspec.json.encode(value)
+        return text.decode() if dialect.name == "postgresql" else zlib.compress(text, 1)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> Any:
+        if value is None:
+            return None
+        return msgspec.json.decode(value if isinstance(value, str) else zlib.decompress(value))
+
+
+def unpacked(frame: bytes | None) -> str | None:
+    """Return the JSON of a `PackedJson` on SQLite."""
+    return None if frame is None else zlib.decompress(frame).decode()

@@ -35,6 +35,7 @@ from promenade.store.promotions.calendar import promotions_calendar
 from promenade.store.promotions.condition_sentences import condition_summary
 from promenade.store.reports import queries as report_queries
 from promenade.store.reports.percentages import Percentage
+from promenade.store.sales.log_parts import FINDERS, part_rows
 
 
 @cache
@@ -52,7 +53,8 @@ def _map(entity: EntityType, service: Service) -> EntityMap:
     columns = columns_of(entity, service)
     if service is ADMIN and draft_role(entity) is not None:
         return with_drafts(entity, columns)
-    return EntityMap(rows_of(entity), columns, etag="version" if entity.stored else None)
+    etag = "version" if entity.stored else None
+    return EntityMap(rows_of(entity), columns, etag, finders=FINDERS.get(entity.set_name, {}))
 
 
 @cache
@@ -66,6 +68,8 @@ def reader_for(service: Service) -> SqlReader:
 
 def rows_of(entity: EntityType) -> sa.FromClause:
     """Return the table that the rows of an entity are read from, or the query that replaces it."""
+    if entity.packed:
+        return part_rows(entity.set_name)
     return table(entity.set_name) if entity.stored else _QUERIES[entity.set_name]()
 
 

@@ -18,12 +18,12 @@ from promenade.store.driver.recurring import among, parameter
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.driver.upsert import upsert
+from promenade.store.sales.log_parts import unpack
 
 _JOBS = table("side_effect_jobs")
 _CONFIRMATIONS = table("confirmations")
 _LOGS = table("CalculationLogs")
-_ITEMS = table("CalculationLogItems")
-_APPLIED = table("CalculationLogPromotions")
+_PARTS = table("calculation_log_parts")
 _GROUPS = table("PosGroups")
 _TENANTS = table("Tenants")
 _STATE = table("report_state")
@@ -47,8 +47,8 @@ class SaleParts:
     """Logs of sales, each with its ``time_zone`` and the MessagePack in ``carried``; their items and promotions."""
 
     logs: Sequence[Row[Any]]
-    items: Mapping[str, Sequence[Row[Any]]]
-    applied: Mapping[str, Sequence[Row[Any]]]
+    items: Mapping[str, Sequence[Any]]
+    applied: Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,23 +156,17 @@ async def read_parts(session: Session, log_ids: Sequence[str]) -> SaleParts:
     if not log_ids:
         return SaleParts((), {}, {})
     logs = await session.execute(*among((_LOGS.c.id,), log_ids, _select_logs))
-    items = await session.execute(*among((_ITEMS.c.log_id,), log_ids, _select_items))
-    applied = await session.execute(*among((_APPLIED.c.log_id,), log_ids, _select_applied))
-    return SaleParts(logs, _by_log(items), _by_log(applied))
-
-
-def _by_log(rows: Sequence[Row[Any]]) -> dict[str, list[Row[Any]]]:
-    found: dict[str, list[Row[Any]]] = {}
-    for row in rows:
-        found.setdefault(row.log_id, []).append(row)
-    return found
+    items = {row.id: unpack("CalculationLogItems", row.id, row.lines or ()) for row in logs}
+    applied = {row.id: unpack("CalculationLogPromotions", row.id, row.promotions or ()) for row in logs}
+    return SaleParts(logs, items, applied)
 
 
 def _select_logs(condition: Any) -> Select[Any]:
     names = ("id", "origin", "transaction_id", "transaction_counter", "pos_group_id", "customer_id", "currency")
     amounts = ("subtotal", "discount", "grand_total", "evaluated_at", "confirmed_at")
     shown = (_LOGS.c[name] for name in (*names, *amounts))
-    source = _LOGS.outerjoin(_GROUPS, _GROUPS.c.id == _LOGS.c.pos_group_id).outerjoin(
+    source = _LOGS.outerjoin(_GROUPS, _GROUPS.c.id == _LOGS.c.pos_group_id)
+    source = source.outerjoin(_PARTS, _PARTS.c.log_id == _LOGS.c.id).outerjoin(
         _CONFIRMATIONS,
         and_(
             _CONFIRMATIONS.c.origin == _LOGS.c.origin,
@@ -181,19 +175,6 @@ def _select_logs(condition: Any) -> Select[Any]:
         ),
     )
     zone = func.coalesce(_GROUPS.c.time_zone, "UTC").label("time_zone")
-    statement = select(*shown, zone, _CONFIRMATIONS.c.sale.label("carried")).select_from(source)
+    packed = (_PARTS.c.lines, _PARTS.c.promotions)
+    statement = select(*shown, zone, _CONFIRMATIONS.c.sale.label("carried"), *packed).select_from(source)
     return statement.where(condition, _LOGS.c.status == "CALCULATED")
-
-
-# Unordered: to order them by key, SQLite would scan the whole tables.
-
-
-def _select_items(condition: Any) -> Select[Any]:
-    names = ("log_id", "line_reference", "article_number", "article_group_key", "quantity")
-    amounts = ("line_total", "line_discount", "line_net")
-    return select(*(_ITEMS.c[name] for name in (*names, *amounts))).where(condition)
-
-
-def _select_applied(condition: Any) -> Select[Any]:
-    names = ("log_id", "promotion_id", "promotion_name", "total_discount", "points", "pilot_arm")
-    return select(*(_APPLIED.c[name] for name in names)).where(condition)

@@ -10,12 +10,14 @@ from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 
 _PROMOTIONS = table("Promotions")
-_LOGGED = table("CalculationLogPromotions")
+_LOGGED = table("calculation_log_blocks")
 _STAKEHOLDERS = table("Stakeholders")
 
 _PROMOTION = Kept(select(_PROMOTIONS.c.id).where(_PROMOTIONS.c.id == parameter("id", _PROMOTIONS.c.id.type)))
 _SALE = Kept(
-    select(_LOGGED.c.id).where(_LOGGED.c.promotion_id == parameter("id", _LOGGED.c.promotion_id.type)).limit(1)
+    select(_LOGGED.c.promotion_id)
+    .where(_LOGGED.c.promotion_id == parameter("id", _LOGGED.c.promotion_id.type))
+    .limit(1)
 )
 _STAKEHOLDER = Kept(select(_STAKEHOLDERS.c.id).where(_STAKEHOLDERS.c.id == parameter("id", _STAKEHOLDERS.c.id.type)))
 

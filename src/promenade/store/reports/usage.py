@@ -30,6 +30,7 @@ from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.reports.periods import Stretch
 from promenade.store.reports.sums import add_missing, add_up, bounded, delete_rows, sums_between
+from promenade.store.sales.log_parts import part_rows
 
 PLACES = 20
 """How many POS groups, and articles, of a promotion are given a place."""
@@ -43,7 +44,7 @@ _WEEKDAYS = table("PromotionUsageByDayOfWeek")
 _HOURS_DUE = table("promotion_hours_due")
 _PLACES_DUE = table("promotion_places_due")
 _LOGS = table("CalculationLogs")
-_LOG_PROMOTIONS = table("CalculationLogPromotions")
+_LOG_PROMOTIONS = part_rows("CalculationLogPromotions")
 _PROMOTIONS = table("Promotions")
 _PERFORMANCE = table("PromotionPerformance")
 _BUDGETS_PAID = table("BudgetStakeholders")

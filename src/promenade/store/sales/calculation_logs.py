@@ -2,36 +2,81 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Insert, insert, select
 
+from promenade.store.driver.hot import as_json, hot_statement
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.driver.upsert import upsert
+from promenade.store.sales.log_parts import pack
 
 _LOGS = table("CalculationLogs")
-_ITEMS = table("CalculationLogItems")
-_LOG_PROMOTIONS = table("CalculationLogPromotions")
+_PARTS = table("calculation_log_parts")
 _PROMOTIONS = table("Promotions")
-_INSERT_LOG, _INSERT_ITEMS, _INSERT_PROMOTIONS = insert(_LOGS), insert(_ITEMS), insert(_LOG_PROMOTIONS)
+_INSERT_LOG, _INSERT_PARTS = insert(_LOGS), insert(_PARTS)
 
 Columns = Mapping[str, Any]
 
 
-def log_rows(
-    log: Columns, items: Sequence[Columns], promotions: Sequence[Columns], *, at: datetime
-) -> list[tuple[Insert, Sequence[Columns]]]:
-    """Return the inserts of a log with its lines and promotions, given by their columns; ``at`` is the time of all."""
+async def insert_log(
+    session: Session,
+    log: Columns,
+    items: Sequence[Columns],
+    promotions: Sequence[Columns],
+    *,
+    at: datetime,
+    block: int,
+    beside: Sequence[tuple[Insert, Sequence[Columns]]] = (),
+) -> None:
+    """Insert a log with its lines and promotions, given by their columns, and together with it what is ``beside`` it.
+
+    ``at`` is the time of all; ``block`` is the log's, see `log_parts`.
+    """
     made = {"created_at": at, "modified_at": at}
-    ours = {**made, "log_id": log["id"]}
-    return [
-        (_INSERT_LOG, [{**log, **made}]),
-        (_INSERT_ITEMS, [{**item, **ours} for item in items]),
-        (_INSERT_PROMOTIONS, [{**promotion, **ours} for promotion in promotions]),
-    ]
+    parts = {"log_id": log["id"], "block": block, "created_at": at, **pack(items, promotions)}
+    await session.insert_together([(_INSERT_LOG, [{**log, **made}]), (_INSERT_PARTS, [parts]), *beside])
+    await note_block(session, block, log["id"], [one["promotion_id"] for one in promotions])
+
+
+async def note_block(session: Session, block: int, log_id: str, promotion_ids: Iterable[str]) -> None:
+    """Note that the block of this log has these promotions."""
+    noted = sorted(set(promotion_ids))
+    if noted:
+        await session.hot("note block", (session.tenant, noted, block, log_id))
+
+
+# The log's ID is in the key so that two logs which note the same promotion at once do not wait for each other.
+@hot_statement(
+    "note block",
+    postgresql="""
+    INSERT INTO calculation_log_blocks (tenant_id, promotion_id, block, log_id)
+    SELECT $1::varchar, promotion, $3::integer, $4::varchar
+    FROM unnest($2::varchar[]) AS promotion
+    WHERE NOT EXISTS (
+        SELECT FROM calculation_log_blocks noted
+        WHERE noted.tenant_id = $1::varchar AND noted.promotion_id = promotion AND noted.block = $3::integer
+    )
+    """,
+)
+def _note_block(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+    tenant_id, promotions, block, log_id = params
+    connection.execute(
+        """
+        INSERT INTO calculation_log_blocks (tenant_id, promotion_id, block, log_id)
+        SELECT ?1, value, ?3, ?4 FROM json_each(?2) AS promotion
+        WHERE NOT EXISTS (
+            SELECT 1 FROM calculation_log_blocks AS noted
+            WHERE noted.tenant_id = ?1 AND noted.promotion_id = promotion.value AND noted.block = ?3
+        )
+        """,
+        (tenant_id, as_json(promotions), block, log_id),
+    )
+    return []
 
 
 async def insert_refusal(session: Session, log: Columns, *, at: datetime) -> None:

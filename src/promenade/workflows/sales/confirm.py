@@ -8,7 +8,7 @@ sales, coupons, usage, budgets last), so that two confirms cannot deadlock.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Protocol
@@ -19,14 +19,14 @@ from promenade.engine.money import minor_digits
 from promenade.engine.outcome import Outcome
 from promenade.errors import Conflict, NotFound
 from promenade.events import Event, TransactionConfirmed, TransactionReturned
-from promenade.ids import beside
 from promenade.store.budgets import charges as budgets
 from promenade.store.budgets.charges import Consumed
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.iterations import StoredIteration, find_iteration
 from promenade.store.sales import confirmations, jobs
-from promenade.store.sales.calculation_logs import insert_refusal, log_rows, promotion_names
+from promenade.store.sales.calculation_logs import insert_log, insert_refusal, promotion_names
 from promenade.store.sales.confirmations import Confirmation
+from promenade.store.sales.log_parts import blocks_of
 from promenade.store.sales.usage import count_applications
 from promenade.store.webhooks.outbox import event_rows
 from promenade.workflows.budgets.charging import BudgetMove, charge_budgets, charges_of, moves_of
@@ -286,13 +286,6 @@ async def _record(
     effects = effects_of(settlement, sale, brought)
     if issued:
         effects = replace(effects, coupons=tuple([one for one in effects.coupons if one not in issued]))
-    new_id = beside(log_id, context.new_id)
-    log = log_rows(
-        log_columns(context, log_id, plan.iteration, plan.command, settlement, sale),
-        log_items(settlement, plan.command.items, outcome.exponent, new_id),
-        log_promotions(plan.iteration, settlement, plan.controls, new_id),
-        at=sale.at,
-    )
     job = jobs.job_row(
         job_id=context.new_id(),
         origin=sale.origin,
@@ -303,7 +296,15 @@ async def _record(
         budgets_consumed=len({charge.budget_id for charge in charges_of(settlement, outcome.currency)}),
     )
     events = event_rows(session, _events(plan, brought), new_id=context.new_id, at=sale.at)
-    await session.insert_together([*log, job, events])
+    await insert_log(
+        session,
+        log_columns(context, log_id, plan.iteration, plan.command, settlement, sale),
+        log_items(settlement, plan.command.items, outcome.exponent),
+        log_promotions(plan.iteration, settlement, plan.controls),
+        at=sale.at,
+        block=blocks_of(context.database).take(session.tenant, context.new_id),
+        beside=[job, events],
+    )
 
 
 def _events(plan: SalePlan, brought: tuple[GiveBack, ...]) -> list[Event]:
@@ -435,16 +436,13 @@ def _arm(outcome: Outcome, settlement: Settlement) -> str | None:
     return "CONTROL" if outcome.control_arms else None
 
 
-def log_items(
-    settlement: Settlement, items: tuple[ConfirmedItem, ...] | None, exponent: int, new_id: Callable[[], str]
-) -> list[Columns]:
+def log_items(settlement: Settlement, items: tuple[ConfirmedItem, ...] | None, exponent: int) -> list[Columns]:
     """One row per line, with the till's own discount next to ours if it sent its final prices."""
     confirmed: list[Decimal | None] = [None] * len(settlement.lines)
     if items is not None and len(items) == len(settlement.lines):
         confirmed = [_storable(item.line_discount) for item in items]
     return [
         {
-            "id": new_id(),
             "line_reference": line.priced.reference,
             "article_number": line.priced.article_number,
             "article_group_key": line.priced.article_group_id,
@@ -460,10 +458,7 @@ def log_items(
 
 
 def log_promotions(
-    iteration: StoredIteration,
-    settlement: Settlement,
-    controls: Mapping[str, tuple[str, int]],
-    new_id: Callable[[], str],
+    iteration: StoredIteration, settlement: Settlement, controls: Mapping[str, tuple[str, int]]
 ) -> list[Columns]:
     """One row per applied promotion, and one per promotion whose control arm the sale belongs to.
 
@@ -473,7 +468,6 @@ def log_promotions(
     codes = {fact.code: fact.coupon_id for fact in iteration.facts.coupons}
     applied = [
         {
-            "id": new_id(),
             "promotion_id": one.applied.promotion_id,
             "promotion_name": one.applied.promotion_name,
             "promotion_version": one.applied.version,
@@ -488,7 +482,6 @@ def log_promotions(
     ]
     control = [
         {
-            "id": new_id(),
             "promotion_id": promotion_id,
             "promotion_name": name,
             "promotion_version": version,

@@ -17,7 +17,6 @@ from sqlalchemy import Row, select
 
 from promenade.engine.basket import Basket, BasketLine, Facts, PosGroupFact, Settings
 from promenade.store.driver.rows import insert_rows
-from promenade.store.driver.schema import table
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.surroundings import tree_hash
@@ -26,6 +25,7 @@ from promenade.workflows.access.tenants import create_tenant
 from promenade.workflows.replica.uploads import UploadedSale
 from tests.kit.api_client import SECRET, ApiClient
 from tests.kit.databases import DIALECTS, Databases
+from tests.kit.logged import rows_from
 from tests.kit.service import Service
 from tests.web.conftest import run
 from tests.workflows.outcomes import applied, discount, line, outcome
@@ -74,7 +74,7 @@ class Cloud(ApiClient):
 
     def rows(self, set_name: str, tenant: str = OWN, **where: Any) -> list[Row[Any]]:
         """Return rows of a tenant, directly from the database."""
-        wanted = table(set_name)
+        wanted = rows_from(set_name)
         statement = select(wanted).where(*[wanted.c[name] == value for name, value in where.items()])
 
         async def work(session: Session) -> list[Row[Any]]:

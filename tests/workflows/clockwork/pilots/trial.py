@@ -12,7 +12,8 @@ from typing import Any
 from promenade.store.driver.cache import LocalCache
 from promenade.store.driver.unit import Database, Session
 from promenade.store.pricing.catalogue import Catalogues
-from promenade.store.sales.calculation_logs import log_rows
+from promenade.store.sales.calculation_logs import insert_log
+from promenade.store.sales.log_parts import PROMOTION
 from promenade.workflows.clockwork.jobs import JobResult
 from promenade.workflows.clockwork.pilots import promote
 from promenade.workflows.context import Context
@@ -73,7 +74,7 @@ class Trial:
                     "evaluated_at": when, "confirmed_at": when, "source": "btp", "origin": "cloud",
                     "pos_group_id": self.groups[shop or ("CONTROL" if arm == "CONTROL" else "TREATED")],
                 }  # fmt: skip
-                await session.insert_together(log_rows(log | columns, [], self._promotions(arm), at=self.now[0]))
+                await insert_log(session, log | columns, [], self._promotions(arm), at=self.now[0], block=0)
 
         await self.context.database.write(work, tenant=TENANT)
 
@@ -81,7 +82,7 @@ class Trial:
         if arm is None:
             return []
         row = {
-            "id": str(uuid.uuid4()), "promotion_id": self.promotion, "promotion_name": "on trial",
+            **dict.fromkeys(PROMOTION), "promotion_id": self.promotion, "promotion_name": "on trial",
             "promotion_version": 1, "total_discount": Decimal(0), "points": 0, "pilot_arm": arm,
         }  # fmt: skip
         return [row]

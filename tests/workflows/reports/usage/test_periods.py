@@ -8,17 +8,14 @@ from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from sqlalchemy import insert
-
-from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
+from promenade.store.sales.calculation_logs import insert_log
+from promenade.store.sales.log_parts import PROMOTION
 from promenade.workflows.reports.exports import Period, exports
 from promenade.workflows.reports.sales import LoggedSale
 from tests.workflows.reports.usage.made_up import any_sales, made_sale
 from tests.workflows.reports.usage.test_sums import add, applications
 from tests.workflows.shop import NOON, Shop, identity
-
-MADE = {"created_at": NOON, "modified_at": NOON}
 
 
 async def log(shop: Shop, sales: Sequence[LoggedSale]) -> None:
@@ -37,28 +34,25 @@ async def log(shop: Shop, sales: Sequence[LoggedSale]) -> None:
             "evaluated_at": sale.evaluated_at,
             "confirmed_at": sale.confirmed_at,
             "source": "btp",
-            **MADE,
         }
         for sale in sales
-    ]
-    promotions = [
-        {
-            "id": identity(f"{sale.log_id} {at}"),
-            "log_id": sale.log_id,
-            "promotion_id": one.promotion_id,
-            "promotion_name": one.promotion_name,
-            "promotion_version": 1,
-            "total_discount": one.total_discount,
-            "pilot_arm": one.pilot_arm,
-            **MADE,
-        }
-        for sale in sales
-        for at, one in enumerate(sale.promotions)
     ]
 
     async def work(session: Session) -> None:
-        await session.execute_many(insert(table("CalculationLogs")), logs)
-        await session.execute_many(insert(table("CalculationLogPromotions")), promotions)
+        for row, sale in zip(logs, sales, strict=True):
+            promotions = [
+                {
+                    **dict.fromkeys(PROMOTION),
+                    "promotion_id": one.promotion_id,
+                    "promotion_name": one.promotion_name,
+                    "promotion_version": 1,
+                    "total_discount": one.total_discount,
+                    "points": 0,
+                    "pilot_arm": one.pilot_arm,
+                }
+                for one in sale.promotions
+            ]
+            await insert_log(session, row, [], promotions, at=NOON, block=0)
 
     await shop.context.database.write(work, tenant=shop.tenant)
 

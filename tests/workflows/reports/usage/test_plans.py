@@ -19,6 +19,7 @@ from promenade.store.driver.schema import metadata
 from promenade.store.driver.tenancy import Scope, acting, admit, guard_dialect
 from promenade.store.odata.services import reader_for
 from promenade.store.reports import usage
+from tests.kit.logged import add_functions
 
 ID = "00000000-0000-4000-8000-000000000001"
 SCOPE = Scope("t")
@@ -62,6 +63,7 @@ class Explaining:
         guard_dialect(self.engine.dialect)
         self._connection = self.engine.connect()
         metadata.create_all(self._connection)
+        add_functions(self._connection)
         self.plans: list[str] = []
 
     async def execute(self, statement: Any, params: Any = None) -> Sequence[Any]:
@@ -101,6 +103,8 @@ async def test_ranking_and_exporting_never_scan_all_rows_of_a_tenant(session: An
     assert not [plan for plan in own if "promotion_id=?" not in plan]
     session.plans.clear()
     await usage.sums_of(session, datetime(2026, 1, 2, 3, tzinfo=UTC), datetime(2026, 4, 2, 3, tzinfo=UTC))
-    found = [plan for plan in session.plans if plan.startswith(("SEARCH", "SCAN"))]
+    # A virtual table is what is packed in one row.
+    read = [plan for plan in session.plans if "VIRTUAL TABLE" not in plan]
+    found = [plan for plan in read if plan.startswith(("SEARCH", "SCAN"))]
     assert len(found) >= 6
     assert not [plan for plan in found if plan.endswith("(tenant_id=?)") or plan.startswith("SCAN")]

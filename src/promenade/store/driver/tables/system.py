@@ -25,11 +25,11 @@ from promenade.store.driver.tables.columns import (
 from promenade.store.driver.tables.imports import import_definitions
 from promenade.store.driver.tables.reports import report_tables
 from promenade.store.driver.tables.sync import sync_definitions
-from promenade.store.driver.types import Json, string
+from promenade.store.driver.types import Json, PackedJson, string
 
-# Short rows that every evaluation writes: on SQLite stored WITHOUT ROWID, in the key's B-tree, which saves writing a
-# page.
-_KEPT_IN_THEIR_KEY = frozenset({"iteration_counters"})
+# Short rows that every evaluation or sale writes: on SQLite stored WITHOUT ROWID, in the key's B-tree, which saves
+# writing a page.
+_KEPT_IN_THEIR_KEY = frozenset({"iteration_counters", "calculation_log_blocks"})
 
 
 def declare(metadata: sa.MetaData) -> dict[str, sa.Table]:
@@ -64,6 +64,7 @@ def _definitions() -> Iterator[Definition]:
     yield from _catalogue()
     yield from _transactions()
     yield from _confirmed()
+    yield from _logs()
     yield from _work()
     yield from _outbox()
     yield from _forecasts()
@@ -183,6 +184,41 @@ def _confirmed() -> Iterator[Definition]:
             content("returned", "Quantities returned of its lines so far, as MessagePack.", nullable=True),
             moment("confirmed_at", "When it was confirmed."),
             key("confirmations", "origin", "transaction_id"),
+        ),
+    )
+
+
+def _logs() -> Iterator[Definition]:
+    yield (
+        "calculation_log_parts",
+        "The lines and promotions of each calculation log, which the services show as entities of their own.",
+        True,
+        (
+            identity("log_id", "The calculation log."),
+            count("block", "Some 32 logs of a process share it, so that its promotions are noted once.", default=None),
+            sa.Column("lines", PackedJson(), nullable=False, doc="Its lines, see `store.sales.log_parts`."),
+            sa.Column("promotions", PackedJson(), nullable=False, doc="Its promotions."),
+            moment("created_at", "When the sale was confirmed."),
+            text("created_by", 255, "The user or client that created the log.", nullable=True),
+            key("calculation_log_parts", "log_id"),
+            sa.ForeignKeyConstraint(
+                ("tenant_id", "log_id"),
+                ("calculation_logs.tenant_id", "calculation_logs.id"),
+                name="fk_calculation_log_parts__log_id",
+                ondelete="CASCADE",
+            ),
+            sa.Index("ix_calculation_log_parts__block", "tenant_id", "block"),
+        ),
+    )
+    yield (
+        "calculation_log_blocks",
+        "The blocks of calculation logs that a promotion occurs in: the index over the promotions of logs.",
+        True,
+        (
+            identity("promotion_id", "The promotion."),
+            count("block", "The block.", default=None),
+            identity("log_id", "A log of the block that has the promotion."),
+            key("calculation_log_blocks", "promotion_id", "block", "log_id"),
         ),
     )
 

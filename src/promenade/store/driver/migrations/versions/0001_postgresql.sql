@@ -424,6 +424,22 @@ CREATE POLICY tenant ON budgets
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
+CREATE TABLE calculation_log_blocks (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	block INTEGER NOT NULL,
+	log_id VARCHAR(36) COLLATE "C" NOT NULL,
+	CONSTRAINT pk_calculation_log_blocks__key PRIMARY KEY (tenant_id, promotion_id, block, log_id)
+);
+
+ALTER TABLE calculation_log_blocks ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE calculation_log_blocks FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON calculation_log_blocks
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE calculation_logs (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -2171,68 +2187,25 @@ CREATE POLICY tenant ON calculation_configs_drafts
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
-CREATE TABLE calculation_log_items (
+CREATE TABLE calculation_log_parts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
-	id VARCHAR(36) COLLATE "C" NOT NULL,
-	line_reference VARCHAR(50) COLLATE "C" NOT NULL,
-	article_number VARCHAR(50) COLLATE "C" NOT NULL,
-	article_group_key VARCHAR(20) COLLATE "C",
-	quantity NUMERIC(15, 3) NOT NULL,
-	unit_price NUMERIC(15, 2) NOT NULL,
-	line_total NUMERIC(18, 3) NOT NULL,
-	line_discount NUMERIC(18, 3) NOT NULL,
-	line_net NUMERIC(18, 3) NOT NULL,
-	confirmed_discount NUMERIC(18, 3),
+	log_id VARCHAR(36) COLLATE "C" NOT NULL,
+	block INTEGER NOT NULL,
+	lines VARCHAR NOT NULL,
+	promotions VARCHAR NOT NULL,
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	created_by VARCHAR(255) COLLATE "C",
-	modified_at TIMESTAMP WITH TIME ZONE NOT NULL,
-	modified_by VARCHAR(255) COLLATE "C",
-	log_id VARCHAR(36) COLLATE "C" NOT NULL,
-	version INTEGER DEFAULT '1' NOT NULL,
-	CONSTRAINT pk_calculation_log_items__key PRIMARY KEY (tenant_id, id),
-	CONSTRAINT fk_calculation_log_items__log_id FOREIGN KEY(tenant_id, log_id) REFERENCES calculation_logs (tenant_id, id) ON DELETE CASCADE,
-	CONSTRAINT uq_calculation_log_items__log_id_line_reference UNIQUE (tenant_id, log_id, line_reference)
+	CONSTRAINT pk_calculation_log_parts__key PRIMARY KEY (tenant_id, log_id),
+	CONSTRAINT fk_calculation_log_parts__log_id FOREIGN KEY(tenant_id, log_id) REFERENCES calculation_logs (tenant_id, id) ON DELETE CASCADE
 );
 
-ALTER TABLE calculation_log_items ENABLE ROW LEVEL SECURITY;
+CREATE INDEX ix_calculation_log_parts__block ON calculation_log_parts (tenant_id, block);
 
-ALTER TABLE calculation_log_items FORCE ROW LEVEL SECURITY;
+ALTER TABLE calculation_log_parts ENABLE ROW LEVEL SECURITY;
 
-CREATE POLICY tenant ON calculation_log_items
-	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
-	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+ALTER TABLE calculation_log_parts FORCE ROW LEVEL SECURITY;
 
-CREATE TABLE calculation_log_promotions (
-	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
-	id VARCHAR(36) COLLATE "C" NOT NULL,
-	promotion_name VARCHAR(255) COLLATE "C" NOT NULL,
-	promotion_version INTEGER NOT NULL,
-	total_discount NUMERIC(18, 3) NOT NULL,
-	evaluated_discount NUMERIC(18, 3),
-	confirmed_discount NUMERIC(18, 3),
-	points BIGINT NOT NULL,
-	pilot_arm VARCHAR(30) COLLATE "C",
-	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
-	created_by VARCHAR(255) COLLATE "C",
-	modified_at TIMESTAMP WITH TIME ZONE NOT NULL,
-	modified_by VARCHAR(255) COLLATE "C",
-	log_id VARCHAR(36) COLLATE "C" NOT NULL,
-	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
-	coupon_code_id VARCHAR(36) COLLATE "C",
-	version INTEGER DEFAULT '1' NOT NULL,
-	CONSTRAINT pk_calculation_log_promotions__key PRIMARY KEY (tenant_id, id),
-	CONSTRAINT fk_calculation_log_promotions__log_id FOREIGN KEY(tenant_id, log_id) REFERENCES calculation_logs (tenant_id, id) ON DELETE CASCADE
-);
-
-CREATE INDEX ix_calculation_log_promotions__log_id ON calculation_log_promotions (tenant_id, log_id);
-
-CREATE INDEX ix_calculation_log_promotions__promotion_id_log_id ON calculation_log_promotions (tenant_id, promotion_id, log_id);
-
-ALTER TABLE calculation_log_promotions ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE calculation_log_promotions FORCE ROW LEVEL SECURITY;
-
-CREATE POLICY tenant ON calculation_log_promotions
+CREATE POLICY tenant ON calculation_log_parts
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 

@@ -296,6 +296,15 @@ CREATE TABLE budgets (
 
 CREATE INDEX ix_budgets__status_valid_to ON budgets (tenant_id, status, valid_to);
 
+CREATE TABLE calculation_log_blocks (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	block INTEGER NOT NULL,
+	log_id VARCHAR(36) NOT NULL,
+	CONSTRAINT pk_calculation_log_blocks__key PRIMARY KEY (tenant_id, promotion_id, block, log_id)
+)
+ WITHOUT ROWID;
+
 CREATE TABLE calculation_logs (
 	tenant_id VARCHAR(36) NOT NULL,
 	id VARCHAR(36) NOT NULL,
@@ -1532,54 +1541,19 @@ CREATE INDEX ix_calculation_configs_drafts__draft ON calculation_configs_drafts 
 
 CREATE INDEX ix_calculation_configs_drafts__parent ON calculation_configs_drafts (tenant_id, promotion_id);
 
-CREATE TABLE calculation_log_items (
+CREATE TABLE calculation_log_parts (
 	tenant_id VARCHAR(36) NOT NULL,
-	id VARCHAR(36) NOT NULL,
-	line_reference VARCHAR(50) NOT NULL,
-	article_number VARCHAR(50) NOT NULL,
-	article_group_key VARCHAR(20),
-	quantity BIGINT NOT NULL,
-	unit_price BIGINT NOT NULL,
-	line_total BIGINT NOT NULL,
-	line_discount BIGINT NOT NULL,
-	line_net BIGINT NOT NULL,
-	confirmed_discount BIGINT,
+	log_id VARCHAR(36) NOT NULL,
+	block INTEGER NOT NULL,
+	lines BLOB NOT NULL,
+	promotions BLOB NOT NULL,
 	created_at BIGINT NOT NULL,
 	created_by VARCHAR(255),
-	modified_at BIGINT NOT NULL,
-	modified_by VARCHAR(255),
-	log_id VARCHAR(36) NOT NULL,
-	version INTEGER DEFAULT '1' NOT NULL,
-	CONSTRAINT pk_calculation_log_items__key PRIMARY KEY (tenant_id, id),
-	CONSTRAINT fk_calculation_log_items__log_id FOREIGN KEY(tenant_id, log_id) REFERENCES calculation_logs (tenant_id, id) ON DELETE CASCADE,
-	CONSTRAINT uq_calculation_log_items__log_id_line_reference UNIQUE (tenant_id, log_id, line_reference)
+	CONSTRAINT pk_calculation_log_parts__key PRIMARY KEY (tenant_id, log_id),
+	CONSTRAINT fk_calculation_log_parts__log_id FOREIGN KEY(tenant_id, log_id) REFERENCES calculation_logs (tenant_id, id) ON DELETE CASCADE
 );
 
-CREATE TABLE calculation_log_promotions (
-	tenant_id VARCHAR(36) NOT NULL,
-	id VARCHAR(36) NOT NULL,
-	promotion_name VARCHAR(255) NOT NULL,
-	promotion_version INTEGER NOT NULL,
-	total_discount BIGINT NOT NULL,
-	evaluated_discount BIGINT,
-	confirmed_discount BIGINT,
-	points BIGINT NOT NULL,
-	pilot_arm VARCHAR(30),
-	created_at BIGINT NOT NULL,
-	created_by VARCHAR(255),
-	modified_at BIGINT NOT NULL,
-	modified_by VARCHAR(255),
-	log_id VARCHAR(36) NOT NULL,
-	promotion_id VARCHAR(36) NOT NULL,
-	coupon_code_id VARCHAR(36),
-	version INTEGER DEFAULT '1' NOT NULL,
-	CONSTRAINT pk_calculation_log_promotions__key PRIMARY KEY (tenant_id, id),
-	CONSTRAINT fk_calculation_log_promotions__log_id FOREIGN KEY(tenant_id, log_id) REFERENCES calculation_logs (tenant_id, id) ON DELETE CASCADE
-);
-
-CREATE INDEX ix_calculation_log_promotions__log_id ON calculation_log_promotions (tenant_id, log_id);
-
-CREATE INDEX ix_calculation_log_promotions__promotion_id_log_id ON calculation_log_promotions (tenant_id, promotion_id, log_id);
+CREATE INDEX ix_calculation_log_parts__block ON calculation_log_parts (tenant_id, block);
 
 CREATE TABLE campaign_pos_groups_drafts (
 	tenant_id VARCHAR(36) NOT NULL,
