@@ -13,7 +13,6 @@ from promenade.store.driver.hot import as_json, hot_statement
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.driver.upsert import upsert
-from promenade.store.sales.log_parts import pack
 
 _LOGS = table("CalculationLogs")
 _PARTS = table("calculation_log_parts")
@@ -26,21 +25,21 @@ Columns = Mapping[str, Any]
 async def insert_log(
     session: Session,
     log: Columns,
-    items: Sequence[Columns],
-    promotions: Sequence[Columns],
+    lines: Sequence[Sequence[Any]],
+    promotions: Sequence[Sequence[Any]],
     *,
     at: datetime,
     block: int,
     beside: Sequence[tuple[Insert, Sequence[Columns]]] = (),
 ) -> None:
-    """Insert a log with its lines and promotions, given by their columns, and together with it what is ``beside`` it.
+    """Insert a log with its packed lines and promotions (see `log_parts`), and with it what is ``beside`` it.
 
-    ``at`` is the time of all; ``block`` is the log's, see `log_parts`.
+    ``at`` is the time of all; ``block`` is the log's.
     """
     made = {"created_at": at, "modified_at": at}
-    parts = {"log_id": log["id"], "block": block, "created_at": at, **pack(items, promotions)}
+    parts = {"log_id": log["id"], "block": block, "lines": lines, "promotions": promotions} | {"created_at": at}
     await session.insert_together([(_INSERT_LOG, [{**log, **made}]), (_INSERT_PARTS, [parts]), *beside])
-    await note_block(session, block, log["id"], [one["promotion_id"] for one in promotions])
+    await note_block(session, block, log["id"], [promotion_id for promotion_id, *_ in promotions])
 
 
 async def note_block(session: Session, block: int, log_id: str, promotion_ids: Iterable[str]) -> None:

@@ -42,8 +42,11 @@ __all__ = [
     "Blocks",
     "blocks_of",
     "pack",
+    "packed_line",
+    "packed_promotion",
     "part_id",
     "part_rows",
+    "thousandths",
     "unpack",
 ]
 
@@ -62,6 +65,8 @@ BLOCK_LOGS = 32
 _PARTS = table("calculation_log_parts")
 _BLOCKS = table("calculation_log_blocks")
 _ID_START = 32  # characters that the ID of a part has in common with its log's
+_AMOUNT = ExactDecimal(18, 3)
+_AMOUNTS_END = 10**18
 _RANGES_MAX = 200  # IDs looked for by the index; of more, all are compared
 
 
@@ -96,6 +101,51 @@ _KINDS = {
 def part_id(set_name: str, log_id: str, place: int) -> str:
     """Return the ID of the part at ``place``, counted from 0, of a log."""
     return f"{log_id[:_ID_START]}{_KINDS[set_name].first_id + place:04x}"
+
+
+def thousandths(minor: int, exponent: int) -> int:
+    """Return an amount of minor units, of which ``exponent`` digits are decimals, in thousandths.
+
+    Raises ValueError for one that does not fit, as a column of amounts does.
+    """
+    found = minor * 10 ** (3 - exponent) if exponent <= 3 else _AMOUNT.scaled(Decimal(minor).scaleb(-exponent))
+    if not -_AMOUNTS_END < found < _AMOUNTS_END:
+        raise ValueError(f"{minor} minor units are too many")
+    return found
+
+
+def packed_line(
+    reference: str,
+    article_number: str,
+    article_group_key: str | None,
+    quantity: int,
+    unit_price: int,
+    total: int,
+    discount: int,
+    net: int,
+    confirmed_discount: int | None,
+) -> list[Any]:
+    """Return a line as it is packed; amounts and quantity in thousandths, the price in hundredths."""
+    line = [reference, article_number, article_group_key, quantity, unit_price, total, discount, net]
+    return line if confirmed_discount is None else [*line, confirmed_discount]
+
+
+def packed_promotion(
+    promotion_id: str,
+    name: str,
+    version: int,
+    total_discount: int,
+    evaluated_discount: int | None,
+    points: int,
+    confirmed_discount: int | None,
+    pilot_arm: str | None,
+    coupon_code_id: str | None,
+) -> list[Any]:
+    """Return a promotion as it is packed; amounts in thousandths."""
+    ends = [confirmed_discount, pilot_arm, coupon_code_id]
+    while ends and ends[-1] is None:
+        ends.pop()
+    return [promotion_id, name, version, total_discount, evaluated_discount, points, *ends]
 
 
 def pack(items: Iterable[Mapping[str, Any]], promotions: Iterable[Mapping[str, Any]]) -> dict[str, list[list[Any]]]:

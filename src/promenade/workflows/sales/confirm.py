@@ -26,7 +26,7 @@ from promenade.store.pricing.iterations import StoredIteration, find_iteration
 from promenade.store.sales import confirmations, jobs
 from promenade.store.sales.calculation_logs import insert_log, insert_refusal, promotion_names
 from promenade.store.sales.confirmations import Confirmation
-from promenade.store.sales.log_parts import blocks_of
+from promenade.store.sales.log_parts import blocks_of, packed_line, packed_promotion, thousandths
 from promenade.store.sales.usage import count_applications
 from promenade.store.webhooks.outbox import event_rows
 from promenade.workflows.budgets.charging import BudgetMove, charge_budgets, charges_of, moves_of
@@ -299,7 +299,7 @@ async def _record(
     await insert_log(
         session,
         log_columns(context, log_id, plan.iteration, plan.command, settlement, sale),
-        log_items(settlement, plan.command.items, outcome.exponent),
+        log_lines(settlement, plan.command.items, outcome.exponent),
         log_promotions(plan.iteration, settlement, plan.controls),
         at=sale.at,
         block=blocks_of(context.database).take(session.tenant, context.new_id),
@@ -436,70 +436,60 @@ def _arm(outcome: Outcome, settlement: Settlement) -> str | None:
     return "CONTROL" if outcome.control_arms else None
 
 
-def log_items(settlement: Settlement, items: tuple[ConfirmedItem, ...] | None, exponent: int) -> list[Columns]:
-    """One row per line, with the till's own discount next to ours if it sent its final prices."""
-    confirmed: list[Decimal | None] = [None] * len(settlement.lines)
+def log_lines(settlement: Settlement, items: tuple[ConfirmedItem, ...] | None, exponent: int) -> list[list[Any]]:
+    """The lines of the log, packed, with the till's own discount next to ours if it sent its final prices."""
+    confirmed: list[int | None] = [None] * len(settlement.lines)
     if items is not None and len(items) == len(settlement.lines):
-        confirmed = [_storable(item.line_discount) for item in items]
+        confirmed = [_said(item.line_discount) for item in items]
     return [
-        {
-            "line_reference": line.priced.reference,
-            "article_number": line.priced.article_number,
-            "article_group_key": line.priced.article_group_id,
-            "quantity": money(line.priced.quantity_thousandths, 3),
-            "unit_price": money(line.priced.unit_price_hundredths, 2),
-            "line_total": money(line.priced.total_minor, exponent),
-            "line_discount": money(line.discount_minor, exponent),
-            "line_net": money(line.net_minor, exponent),
-            "confirmed_discount": said,
-        }
+        packed_line(
+            line.priced.reference,
+            line.priced.article_number,
+            line.priced.article_group_id,
+            line.priced.quantity_thousandths,
+            line.priced.unit_price_hundredths,
+            thousandths(line.priced.total_minor, exponent),
+            thousandths(line.discount_minor, exponent),
+            thousandths(line.net_minor, exponent),
+            said,
+        )
         for line, said in zip(settlement.lines, confirmed, strict=True)
     ]
 
 
 def log_promotions(
     iteration: StoredIteration, settlement: Settlement, controls: Mapping[str, tuple[str, int]]
-) -> list[Columns]:
-    """One row per applied promotion, and one per promotion whose control arm the sale belongs to.
+) -> list[list[Any]]:
+    """Each applied promotion, packed, and each promotion whose control arm the sale belongs to.
 
     ``controls`` contains name and version of the latter.
     """
     exponent = iteration.outcome.exponent
     codes = {fact.code: fact.coupon_id for fact in iteration.facts.coupons}
     applied = [
-        {
-            "promotion_id": one.applied.promotion_id,
-            "promotion_name": one.applied.promotion_name,
-            "promotion_version": one.applied.version,
-            "total_discount": money(one.booked_minor, exponent),
-            "evaluated_discount": money(one.applied.discount_minor, exponent),
-            "confirmed_discount": _storable(one.confirmed),
-            "points": one.applied.points,
-            "pilot_arm": one.applied.pilot_arm,
-            "coupon_code_id": codes.get(one.applied.coupon_code or ""),
-        }
+        packed_promotion(
+            one.applied.promotion_id,
+            one.applied.promotion_name,
+            one.applied.version,
+            thousandths(one.booked_minor, exponent),
+            thousandths(one.applied.discount_minor, exponent),
+            one.applied.points,
+            _said(one.confirmed),
+            one.applied.pilot_arm,
+            codes.get(one.applied.coupon_code or ""),
+        )
         for one in settlement.promotions
     ]
     control = [
-        {
-            "promotion_id": promotion_id,
-            "promotion_name": name,
-            "promotion_version": version,
-            "total_discount": Decimal(0),
-            "evaluated_discount": None,
-            "confirmed_discount": None,
-            "points": 0,
-            "pilot_arm": "CONTROL",
-            "coupon_code_id": None,
-        }
+        packed_promotion(promotion_id, name, version, 0, None, 0, None, "CONTROL", None)
         for promotion_id, (name, version) in controls.items()
     ]
     return applied + control
 
 
-def _storable(said: Decimal | None) -> Decimal | None:
-    """Round an amount sent by a till to the three decimals that are stored."""
-    return None if said is None else said.quantize(Decimal("0.001"))
+def _said(amount: Decimal | None) -> int | None:
+    """Round an amount sent by a till to the three decimals that are stored; in thousandths."""
+    return None if amount is None else thousandths(int(amount.quantize(Decimal("0.001")).scaleb(3)), 3)
 
 
 # --- the sales that return lines name ---------------------------------------------------------------------------------

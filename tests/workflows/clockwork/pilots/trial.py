@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -13,7 +12,7 @@ from promenade.store.driver.cache import LocalCache
 from promenade.store.driver.unit import Database, Session
 from promenade.store.pricing.catalogue import Catalogues
 from promenade.store.sales.calculation_logs import insert_log
-from promenade.store.sales.log_parts import PROMOTION
+from promenade.store.sales.log_parts import packed_promotion
 from promenade.workflows.clockwork.jobs import JobResult
 from promenade.workflows.clockwork.pilots import promote
 from promenade.workflows.context import Context
@@ -78,14 +77,10 @@ class Trial:
 
         await self.context.database.write(work, tenant=TENANT)
 
-    def _promotions(self, arm: str | None) -> Sequence[dict[str, Any]]:
+    def _promotions(self, arm: str | None) -> list[list[Any]]:
         if arm is None:
             return []
-        row = {
-            **dict.fromkeys(PROMOTION), "promotion_id": self.promotion, "promotion_name": "on trial",
-            "promotion_version": 1, "total_discount": Decimal(0), "points": 0, "pilot_arm": arm,
-        }  # fmt: skip
-        return [row]
+        return [packed_promotion(self.promotion, "on trial", 1, 0, None, 0, None, arm, None)]
 
     async def run(self, cursor: str | None = None) -> JobResult:
         return await promote(self.context, cursor)

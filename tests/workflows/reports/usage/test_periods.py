@@ -10,7 +10,7 @@ from typing import Any
 
 from promenade.store.driver.unit import Session
 from promenade.store.sales.calculation_logs import insert_log
-from promenade.store.sales.log_parts import PROMOTION
+from promenade.store.sales.log_parts import packed_promotion
 from promenade.workflows.reports.exports import Period, exports
 from promenade.workflows.reports.sales import LoggedSale
 from tests.workflows.reports.usage.made_up import any_sales, made_sale
@@ -41,17 +41,12 @@ async def log(shop: Shop, sales: Sequence[LoggedSale]) -> None:
     async def work(session: Session) -> None:
         for row, sale in zip(logs, sales, strict=True):
             promotions = [
-                {
-                    **dict.fromkeys(PROMOTION),
-                    "promotion_id": one.promotion_id,
-                    "promotion_name": one.promotion_name,
-                    "promotion_version": 1,
-                    "total_discount": one.total_discount,
-                    "points": 0,
-                    "pilot_arm": one.pilot_arm,
-                }
+                packed_promotion(
+                    one.promotion_id, one.promotion_name, 1, int(one.total_discount * 1000), None, 0, None,
+                    one.pilot_arm, None,
+                )
                 for one in sale.promotions
-            ]
+            ]  # fmt: skip
             await insert_log(session, row, [], promotions, at=NOON, block=0)
 
     await shop.context.database.write(work, tenant=shop.tenant)
