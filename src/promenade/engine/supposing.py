@@ -79,7 +79,9 @@ class WhatIf:
         self._informed = informed
         least = STEPS_MISSED if world.view.settings.include_missed else STEPS_MIN
         # The promotion that is to come makes one basket dearer than the present one: above all a best deal.
-        self._steps_left = max(least, (len(world.candidates) + searched) * 3 // 2)
+        # Those that miss a threshold do not count: a replay has other ones of them among its candidates.
+        tried = [one for one in world.candidates if not _is_out_of_reach(one.promotion, world.view)]
+        self._steps_left = max(least, (len(tried) + searched) * 3 // 2)
         self._without: dict[frozenset[str], Supposed | None] = {}
         self.view = world.view
         self.now_minor = saved_minor(done)
@@ -142,10 +144,11 @@ class WhatIf:
         promotions = self._catalogue.relevant(view, triggers, settings)
         if settings.strategy != "BEST_DEAL":
             promotions = [one for one in promotions if one is promotion or not _is_out_of_reach(one, view)]
-        self.extras.update(dict.fromkeys([one.hash for one in promotions]))
+        candidates = in_order(promotions, triggers)
+        self.extras.update(dict.fromkeys([one.promotion.hash for one in candidates]))
         if any(not self._is_known(one, promotion) for one in promotions):
             return None
-        return self._passed(view, in_order(promotions, triggers), promotion)
+        return self._passed(view, candidates, promotion)
 
     def _is_known(self, promotion: CompiledPromotion, aim: CompiledPromotion) -> bool:
         """Whether all is known that its price depends on; also if the shortlist kept it by chance."""
