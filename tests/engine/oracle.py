@@ -21,8 +21,11 @@ def half_up(value: Fraction) -> int:
     return floor(value + Fraction(1, 2))
 
 
-def naive_discounts(definitions: list[PromotionDefinition], basket: Basket) -> list[int]:
-    """Return the discount of every line in minor units; promotions apply in the order given."""
+def naive_discounts(definitions: list[PromotionDefinition], basket: Basket) -> list[int] | None:
+    """Return the discount of every line in minor units; promotions apply in the order given.
+
+    None where some units of a line are free before others are, so few is left of it: it knows no units.
+    """
     unit = 10 ** EXPONENTS[basket.pos_group.currency]
     totals = [
         half_up(Fraction(line.unit_price_hundredths * line.quantity_thousandths * unit, 100_000))
@@ -37,6 +40,9 @@ def naive_discounts(definitions: list[PromotionDefinition], basket: Basket) -> l
             _receipt(definition, action, totals, left, unit)
         else:
             _article(definition, action, basket, left, unit)
+        units = [line.quantity_thousandths // 1000 for line in basket.lines]
+        if any(0 < rest < count for rest, count in zip(left, units, strict=True)):
+            return None
     return [total - rest for total, rest in zip(totals, left, strict=True)]
 
 

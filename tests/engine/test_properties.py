@@ -172,7 +172,9 @@ def test_plain_promotions_cost_what_the_oracle_says(definitions: list[PromotionD
     outcome = run(definitions, basket)
     # An ABSOLUTE discount is limited per unit; then units of one line may differ, which the oracle does not model.
     assume(not _cuts_units(definitions, basket))
-    assert [line.discount_minor for line in outcome.lines] == naive_discounts(definitions, basket)
+    expected = naive_discounts(definitions, basket)
+    assume(expected is not None)
+    assert [line.discount_minor for line in outcome.lines] == expected
 
 
 def _cuts_units(definitions: list[PromotionDefinition], basket: Basket) -> bool:
