@@ -245,25 +245,23 @@ class Pass:
             return self._nothing(candidate, met, turn)
         refused = self._refused(candidate, met, turn) if is_restricted else None
         if refused is not None:
-            turn.undo()
             return refused
         decision = Decision(candidate, None, turn)
         decision.gaps = gaps
         return decision
 
     def _refused(self, candidate: Candidate, met: Met, turn: Turn) -> Decision | None:
-        """What keeps a booked promotion from applying: its group, or a budget; None if nothing does."""
+        """Why a booked promotion does not apply after all, because of its group or a budget; then it is undone."""
         promotion = candidate.promotion
         if promotion.is_group_exclusive and turn.gives:
             first = self._group_first.get(candidate.group_id or "")
             if first is not None:
                 turn.undo()
-                blocked = self._blocked(candidate, met, first)
-                turn.redo()
-                return blocked
+                return self._blocked(candidate, met, first)
         if promotion.definition.budget_ids:
             reason = self._over_budget(promotion, turn.discount_minor)
             if reason is not None:
+                turn.undo()
                 refused = Decision(candidate, reason)
                 refused.own_minor = turn.discount_minor + turn.give_away_minor
                 return refused

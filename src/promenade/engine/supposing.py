@@ -78,8 +78,8 @@ class WhatIf:
         self._triggers = triggers
         self._informed = informed
         least = STEPS_MISSED if world.view.settings.include_missed else STEPS_MIN
-        # The promotion that is to come makes one basket dearer than the present one: above all a best deal.
-        # Those that miss a threshold do not count: a replay has other ones of them among its candidates.
+        # A supposed basket has one promotion more, so it costs more than the present one, a best deal most of all.
+        # Promotions that miss a threshold do not count: a replay has others of them among its candidates.
         tried = [one for one in world.candidates if not _is_out_of_reach(one.promotion, world.view)]
         self._steps_left = max(least, (len(tried) + searched) * 3 // 2)
         self._without: dict[frozenset[str], Supposed | None] = {}

@@ -31,7 +31,7 @@ sap.ui.define(
         const ticket = (this._ticket = {});
         this._show(set, query || {}, ticket).catch((error) => {
           if (this._ticket === ticket) {
-            Messages.show(error); // of a page that was left, nothing is said on another
+            Messages.show(error); // not about a page that was left
           }
         });
       },

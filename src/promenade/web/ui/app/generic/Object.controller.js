@@ -73,7 +73,7 @@ sap.ui.define(
           await this._showOf(set, key, isCurrent);
         } catch (error) {
           if (isCurrent()) {
-            await Messages.show(error); // of a page that was left, nothing is said on another
+            await Messages.show(error); // not about a page that was left
           }
         }
       },

@@ -29,7 +29,7 @@ sap.ui.define(
         this._desk.learn(set, await Reading.names(set, keys));
       }
 
-      /** Reads the rules as they are stored and forgets what was edited. Until then nothing is: it would be lost. */
+      /** Reads the rules as they are stored and forgets what was edited; until then no rule can be edited. */
       async load() {
         this._readings++;
         this._sayEditable();
