@@ -24,8 +24,8 @@ from promenade.engine.basket import (
 from promenade.engine.catalogue import (
     FEW,
     Catalogue,
-    CompiledPromotion,
     RecordedCatalogue,
+    Relevant,
     compile_promotion,
     definition_hash,
 )
@@ -55,10 +55,8 @@ class NaiveCatalogue(Catalogue):
 
     __slots__ = ()
 
-    def sorted_out(
-        self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings
-    ) -> tuple[list[CompiledPromotion], list[CompiledPromotion]]:
-        return self.candidates_naive(view, coupon_type_ids, settings), []
+    def sorted_out(self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings) -> Relevant:
+        return Relevant(self.candidates_naive(view, coupon_type_ids, settings), [], [])
 
 
 def made(kind: type[Catalogue], definitions: list[PromotionDefinition]) -> Catalogue:
@@ -322,6 +320,27 @@ def test_a_replay_supposes_no_more_baskets_than_the_evaluation_did() -> None:
     recorded = made(RecordedCatalogue, [by_hash[key] for key in outcome.candidate_hashes])
     assert outcome.gaps
     assert evaluate(recorded, bought, Facts(), told) == outcome
+
+
+def test_a_multiplicative_promotion_is_near_by_what_is_left_of_the_sale() -> None:
+    basket = view(line("A", price="100")).basket
+    definitions = [
+        promotion(
+            f"{n}", row("RECEIPT_AMOUNT", f"{n}"), priority=n, calculation_mode="MULTIPLICATIVE", actions=(TEN_PERCENT,)
+        )
+        for n in (95, 99, *range(101, 130), *range(170, 190), 300)
+    ]
+    outcome = evaluate(made(Catalogue, definitions), basket, Facts(), Settings(now=NOW))
+    naive = evaluate(made(NaiveCatalogue, definitions), basket, Facts(), Settings(now=NOW))
+    assert replace(outcome, candidate_hashes=()) == replace(naive, candidate_hashes=())
+    assert [one.promotion_id for one in outcome.applied] == ["95"]
+    # 90.00 is left: that of 99 was near enough by the whole sale, and is a candidate all the same.
+    assert [(one.promotion_id, one.match_percent) for one in outcome.recommendations][:3] == [
+        ("99", 90),
+        ("101", 89),
+        ("102", 88),
+    ]
+    assert len(outcome.candidate_hashes) == 2 + 10
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import chain
 
 from promenade.engine.basket import FIRST_RULES, Settings
@@ -10,12 +11,12 @@ from promenade.engine.benefits.registry import compile_benefits
 from promenade.engine.conditions import parse_conditions
 from promenade.engine.definition import DefinitionError, PromotionDefinition
 from promenade.engine.fingerprint import definition_hash
-from promenade.engine.index import CandidateIndex, entry_keys, request_keys, sale_keys
+from promenade.engine.index import CandidateIndex, Rung, entry_keys, request_keys, sale_keys
 from promenade.engine.promotion import CompiledPromotion, RequestFacts, microseconds
-from promenade.engine.shortlist import Shortlist, least_of
+from promenade.engine.shortlist import Shortlist, least_of, least_rest_of
 from promenade.engine.view import ArticleGroups, BasketView
 
-__all__ = ["Catalogue", "CompiledPromotion", "RecordedCatalogue", "compile_promotion", "definition_hash"]
+__all__ = ["Catalogue", "CompiledPromotion", "RecordedCatalogue", "Relevant", "compile_promotion", "definition_hash"]
 
 # So few promotions are priced sooner than those that matter among them are found.
 FEW = 16
@@ -33,7 +34,22 @@ def compile_promotion(definition: PromotionDefinition) -> CompiledPromotion:
     promotion.entries = entry_keys(promotion, in_part=False)
     promotion.entries_in_part = entry_keys(promotion, in_part=True)
     promotion.least = least_of(promotion)
+    promotion.least_rest = least_rest_of(promotion)
     return promotion
+
+
+@dataclass(frozen=True, slots=True)
+class Relevant:
+    """The candidates without which an outcome would be a different one, in no particular order.
+
+    ``tried`` are to be priced. ``missed`` miss a threshold, but advice may show them. ``later`` are ladders of those
+    that compare with what the others leave, and of which some may be shown: which ones is known once the others are
+    priced. None of them qualifies that needs more than the whole sale.
+    """
+
+    tried: list[CompiledPromotion]
+    missed: list[CompiledPromotion]
+    later: list[Rung]
 
 
 class Catalogue:
@@ -108,23 +124,27 @@ class Catalogue:
 
     def relevant(self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings) -> list[CompiledPromotion]:
         """The candidates without which the outcome would be a different one, in no particular order."""
-        tried, missed = self.sorted_out(view, coupon_type_ids, settings)
-        return tried + missed
+        types = frozenset(coupon_type_ids)
+        found = self.sorted_out(view, types, settings)
+        if not found.later:
+            return found.tried + found.missed
+        asker = RequestFacts(view, types)
+        later = [one for ladder, _, place in found.later for one in ladder.promotions[place:]]
+        return found.tried + found.missed + [one for one in later if one.refusal(asker) is None]
 
-    def sorted_out(
-        self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings
-    ) -> tuple[list[CompiledPromotion], list[CompiledPromotion]]:
-        """The same in two parts: those to be priced, and those that miss a threshold but may be shown by advice.
+    def sorted_out(self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings) -> Relevant:
+        """The same, sorted by what must be done with them.
 
         Left out are those that miss a threshold and that advice would not show, where there are more than `FEW`.
         BEST_DEAL needs every candidate, because their number limits how long it searches; so does ``include_missed``.
         """
         if settings.include_missed or settings.strategy == "BEST_DEAL":
-            return self.candidates(view, coupon_type_ids, settings), []
+            return Relevant(self.candidates(view, coupon_type_ids, settings), [], [])
         types = frozenset(coupon_type_ids)
         asker = RequestFacts(view, types)
         reach = self._index.reach(view, types)
-        shortlist = Shortlist(view, asker, takes_all=reach.is_at_most(FEW))
+        is_few = reach.is_at_most(FEW)
+        shortlist = Shortlist(view, asker, takes_all=is_few)
         tried: list[CompiledPromotion] = []
         for promotion in reach.others.values():
             least = promotion.least
@@ -133,12 +153,16 @@ class Catalogue:
                 shortlist.offer(promotion, percent)
             elif promotion.refusal(asker) is None:
                 tried.append(promotion)
-        for ladder, _, within in chain(reach.ladders, reach.sale_ladders):
+        later = reach.rest_ladders
+        if later and (is_few or view.settings.nudges):  # supposed baskets compare with every one of them
+            tried += [one for rung in later for one in rung[0].promotions if one.refusal(asker) is None]
+            later = []
+        for ladder, _, within in chain(reach.ladders, reach.sale_ladders, later):
             if within:
                 tried += [one for one in ladder.promotions[:within] if one.refusal(asker) is None]
         shortlist.offer_ladders(reach.ladders, hints=True)
         shortlist.offer_ladders(reach.sale_ladders, hints=False)
-        return tried, shortlist.kept()
+        return Relevant(tried, shortlist.kept(), later)
 
     def candidates_naive(
         self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings
@@ -191,11 +215,9 @@ class RecordedCatalogue(Catalogue):
 
     __slots__ = ()
 
-    def sorted_out(
-        self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings
-    ) -> tuple[list[CompiledPromotion], list[CompiledPromotion]]:
+    def sorted_out(self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings) -> Relevant:
         """Every candidate is priced."""
-        return self.candidates(view, coupon_type_ids, settings), []
+        return Relevant(self.candidates(view, coupon_type_ids, settings), [], [])
 
     def recorded(self, hashes: Iterable[str]) -> tuple[str, ...]:
         """The same as then: all of them, in the order in which they were put."""

@@ -121,13 +121,15 @@ def request_keys(view: BasketView) -> list[IndexKey]:
 class Ladder:
     """Promotions under one key that need so many pieces, or an amount, and nothing else; sorted by that.
 
-    ``of_sale``: what they need is counted over the whole sale, not over the lines of the key.
+    ``of_sale``: what they need is counted over the whole sale, not over the lines of the key; ``of_rest``: over what
+    earlier promotions leave of it.
     """
 
-    __slots__ = ("by_quantity", "needs", "of_sale", "promotions")
+    __slots__ = ("by_quantity", "needs", "of_rest", "of_sale", "promotions")
 
-    def __init__(self, of_sale: bool, by_quantity: bool) -> None:
+    def __init__(self, of_sale: bool, by_quantity: bool, of_rest: bool) -> None:
         self.of_sale = of_sale
+        self.of_rest = of_rest
         self.by_quantity = by_quantity
         self.promotions: list[CompiledPromotion] = []
         # What each of them needs, ascending, by the decimals of the currency: minor units, or thousandths of pieces.
@@ -173,32 +175,35 @@ class Shelf:
         if least is None:
             self.others[promotion.id] = promotion
             return
-        of_sale, by_quantity = least.kind is None, least.quantity_thousandths > 0
-        for ladder in self.ladders:
-            if ladder.of_sale == of_sale and ladder.by_quantity == by_quantity:
-                break
-        else:
-            ladder = Ladder(of_sale, by_quantity)
+        ladder = self._ladder(promotion, least)
+        if ladder is None:
+            is_of_rest = promotion.least_rest is not None
+            ladder = Ladder(least.kind is None, least.quantity_thousandths > 0, is_of_rest)
             self.ladders += (ladder,)
         ladder.add(promotion, least)
 
     def discard(self, promotion: CompiledPromotion) -> bool:
         """Remove a promotion that was added; say whether nothing is left."""
         least = _sole_need(promotion)
-        if least is None:
+        ladder = None if least is None else self._ladder(promotion, least)
+        if least is None or ladder is None:
             self.others.pop(promotion.id, None)
         else:
-            of_sale, by_quantity = least.kind is None, least.quantity_thousandths > 0
-            for ladder in self.ladders:
-                if ladder.of_sale == of_sale and ladder.by_quantity == by_quantity:
-                    ladder.discard(promotion, least)
-            self.ladders = tuple([ladder for ladder in self.ladders if ladder.promotions])
+            ladder.discard(promotion, least)
+            self.ladders = tuple([one for one in self.ladders if one.promotions])
         return not self.others and not self.ladders
+
+    def _ladder(self, promotion: CompiledPromotion, least: Least) -> Ladder | None:
+        wanted = least.kind is None, least.quantity_thousandths > 0, promotion.least_rest is not None
+        for ladder in self.ladders:
+            if (ladder.of_sale, ladder.by_quantity, ladder.of_rest) == wanted:
+                return ladder
+        return None
 
 
 def _sole_need(promotion: CompiledPromotion) -> Least | None:
     """What it needs, if that is one number, counted over the whole sale or over the lines of its only key."""
-    least, entries = promotion.least, promotion.entries_in_part
+    least, entries = promotion.least or promotion.least_rest, promotion.entries_in_part
     if least is None or (least.quantity_thousandths > 0) == (least.amounts[FINEST] > 0):
         return None
     if entries is not None and len(entries) != 1:
@@ -216,23 +221,25 @@ Rung = tuple[Ladder, int, int]
 class Reach:
     """What a basket leads to: promotions that must be looked at one by one, and ladders.
 
-    ``sale_ladders`` have the promotions for any basket.
+    ``sale_ladders`` have the promotions for any basket, ``rest_ladders`` those of them that need so much to be left.
     """
 
     others: Bucket
     ladders: list[Rung]
     sale_ladders: list[Rung]
+    rest_ladders: list[Rung]
 
     def is_at_most(self, most: int) -> bool:
-        """Whether so few promotions are led to, and none by ladders of any basket."""
+        """Whether so few promotions are led to, and none by ladders of any basket that count the whole sale."""
         if self.sale_ladders or len(self.others) + len(self.ladders) > most:
             return False
-        return len(self.others) + sum([len(ladder.promotions) for ladder, _, _ in self.ladders]) <= most
+        rungs = self.ladders + self.rest_ladders
+        return len(self.others) + sum([len(ladder.promotions) for ladder, _, _ in rungs]) <= most
 
     def promotions(self) -> Iterator[CompiledPromotion]:
         """All of them, each once."""
         yield from self.others.values()
-        for ladder, _, _ in self.ladders + self.sale_ladders:
+        for ladder, _, _ in self.ladders + self.sale_ladders + self.rest_ladders:
             yield from ladder.promotions
 
 
@@ -277,12 +284,14 @@ class CandidateIndex:
         """The promotions that can affect a basket, whatever their validity, each once."""
         found: Bucket = {}
         by_sale: list[Rung] = []
+        by_rest: list[Rung] = []
         ladders: list[Rung] = []
         exponent = view.exponent
         for shelf in (self._everywhere.get(""), self._places.get(view.pos_group_id)):
             if shelf is not None:
                 found.update(shelf.others)
-                by_sale += [_rung(ladder, view) for ladder in shelf.ladders]
+                for ladder in shelf.ladders:
+                    (by_rest if ladder.of_rest else by_sale).append(_rung(ladder, view))
         for coupon_type in coupon_type_ids:
             shelf = self._coupons.get(coupon_type)
             if shelf is not None:
@@ -297,7 +306,7 @@ class CandidateIndex:
                     quantity, amount, _ = view.held(shelf.kind or "")[shelf.name]
                     held = quantity if ladder.by_quantity else amount
                     ladders.append((ladder, held, bisect_right(ladder.needs[exponent], held)))
-        return Reach(found, ladders, by_sale)
+        return Reach(found, ladders, by_sale, by_rest)
 
     def _led_to(self, view: BasketView) -> Iterator[Shelf]:
         """The shelves under the keys that the basket holds, each once."""

@@ -95,7 +95,8 @@ class CompiledPromotion:
     ``order_before`` and ``order_after`` are the parts of the order of section 4 on both sides of the position of the
     triggering coupon; ``order`` is the whole of it without a coupon. ``entries`` are the keys under which the candidate
     index holds it, None when any basket may matter; ``entries_in_part`` also those of any piece of a bundle. ``least``
-    is what it needs, where that alone decides. ``group_id`` is its priority group, ``exclusion_id`` its exclusion
+    is what it needs, where that alone decides; ``least_rest`` what must be left of the sale at its turn, likewise.
+    ``group_id`` is its priority group, ``exclusion_id`` its exclusion
     group. ``pilot_arm`` is the arm that a POS group where it is a candidate belongs to: PILOT, EXPERIMENT or none.
     """
 
@@ -120,6 +121,7 @@ class CompiledPromotion:
         "is_unit_exclusive",
         "is_use_limited",
         "least",
+        "least_rest",
         "name",
         "order",
         "order_after",
@@ -142,6 +144,7 @@ class CompiledPromotion:
         self.entries: tuple[IndexKey, ...] | None = None
         self.entries_in_part: tuple[IndexKey, ...] | None = None
         self.least: Least | None = None
+        self.least_rest: Least | None = None
         self.stage = min([benefit.stage for benefit in benefits], default=2)
         self.gives_items = any(benefit.code == "FREE_ITEM" for benefit in benefits)
         member = definition.priority_group

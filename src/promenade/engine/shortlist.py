@@ -8,6 +8,7 @@ order. So only those few need to be priced.
 from __future__ import annotations
 
 from bisect import bisect_right, insort
+from collections.abc import Callable, Iterable
 from itertools import chain
 
 from promenade.engine.index import LINE_KINDS, Rung
@@ -18,21 +19,40 @@ from promenade.engine.view import BasketView
 
 
 def least_of(promotion: CompiledPromotion) -> Least | None:
-    """What a promotion needs, if that alone decides whether it qualifies; None: other things decide too.
+    """What a promotion needs, if that alone decides whether it qualifies; None: other things decide too."""
+    # A MULTIPLICATIVE promotion compares with what earlier promotions leave, which is unknown until they are priced.
+    return None if promotion.is_dynamic else _least_of(promotion)
 
-    A promotion with a coupon has none, because the response must say what became of the coupon.
+
+def least_rest_of(promotion: CompiledPromotion) -> Least | None:
+    """What earlier promotions must leave of any sale, if that alone decides whether a promotion qualifies.
+
+    If the whole sale is less, it does not qualify whatever they take. None also where more than its conditions matters.
     """
+    if not promotion.is_dynamic or promotion.entries_in_part is not None:
+        return None
+    if promotion.is_restricted or promotion.exclusion_id is not None or promotion.gives_items:
+        return None
+    return _least_of(promotion)
+
+
+def _least_of(promotion: CompiledPromotion) -> Least | None:
+    # A promotion with a coupon has none, because the response must say what became of the coupon.
     if promotion.definition.coupon_type_ids or len(promotion.groups) != 1 or any(no for no, _ in promotion.groups[0]):
         return None
     conditions = tuple([condition for _, condition in promotion.groups[0]])
-    # A MULTIPLICATIVE promotion compares with what earlier promotions leave, which is unknown until they are priced.
-    if promotion.is_dynamic:
-        return None
     for place, condition in enumerate(conditions):
         least = condition.least(conditions[:place] + conditions[place + 1 :])
         if least is not None:
             return least
     return None
+
+
+def has_near(rung: Rung, view: BasketView) -> bool:
+    """Whether any promotion is missed of which at least half is reached."""
+    ladder, held, place = rung
+    needs = ladder.needs[view.exponent]
+    return place < len(needs) and needs[place] <= 2 * held
 
 
 class Shortlist:
@@ -77,7 +97,7 @@ class Shortlist:
             return
         if hints:
             self._far_on_ladders += rungs
-        near, near_most, near_least = self._near, self._near_most, self._near_least
+        near_least = self._near_least
         exponent = self._view.exponent
         heads: list[tuple[int, int, Rung]] = []
         for number, rung in enumerate(rungs):
@@ -87,14 +107,32 @@ class Shortlist:
                 heads.append((-reached(held, needs[place]), number, rung))
         heads.sort()
         for head, _, (ladder, held, first) in heads:
-            if len(near) == near_most and head > near[-1][0]:
+            if self._is_beyond(-head):
                 break
             needs = ladder.needs[exponent]
             for place in range(first, len(needs)):
                 percent = reached(held, needs[place])
-                if percent < near_least or (len(near) == near_most and -percent > near[-1][0]):
+                if percent < near_least or self._is_beyond(percent):
                     break
                 self._offer_near(ladder.promotions[place], percent)
+
+    def offer_of_rest(self, rungs: Iterable[Rung], left_for: Callable[[CompiledPromotion], int]) -> None:
+        """Offer what is missed of ladders of any basket, whose thresholds are for what is left of it."""
+        exponent = self._view.exponent
+        for ladder, held, first in rungs:
+            needs = ladder.needs[exponent]
+            for place in range(first, len(needs)):
+                nearest = reached(held, needs[place])  # as if nothing were taken
+                if nearest < self._near_least or self._is_beyond(nearest):
+                    break
+                promotion = ladder.promotions[place]
+                percent = reached(left_for(promotion), needs[place])
+                if percent >= self._near_least:
+                    self._offer_near(promotion, percent)
+
+    def _is_beyond(self, percent: int) -> bool:
+        """Whether enough promotions are nearer."""
+        return len(self._near) == self._near_most and -percent > self._near[-1][0]
 
     def _offer_near(self, promotion: CompiledPromotion, percent: int) -> None:
         near = self._near

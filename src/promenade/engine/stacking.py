@@ -174,6 +174,7 @@ class Pass:
         "decisions",
         "ledger",
         "left",
+        "taken",
         "world",
     )
 
@@ -181,6 +182,7 @@ class Pass:
         self.world = world
         self.left: Mapping[int, Units] = {} if left is None else left
         self.ledger = Ledger(world.view, world.articles)
+        self.taken: list[int] | None = None  # a list: what was taken before each candidate, which `run` adds
         self.applied: list[Decision] = []
         self.decisions: list[Decision | None] = [None] * len(world.candidates)
         self._charged: dict[str, int] = {}
@@ -204,6 +206,8 @@ class Pass:
                 if candidate.exclusion_id is not None:
                     exclusions.setdefault(candidate.exclusion_id, []).append(candidate)
         for candidate in order:
+            if self.taken is not None:
+                self.taken.append(self.ledger.taken_minor)
             if self.decisions[candidate.ordinal - 1] is None:
                 self.decide(candidate, exclusions)
         return self
