@@ -118,14 +118,42 @@ class UsageFact:
 
 
 @dataclass(frozen=True, slots=True)
+class RefundShare:
+    """``count`` returned units that each carried ``amount_minor`` of a promotion's discount (a weighed line: 1)."""
+
+    promotion_id: str
+    count: int
+    amount_minor: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refund:
+    """What a return line that names its sale gives back, by the books at the time of the evaluation (section 11).
+
+    ``status``: MATCHED, UNKNOWN_SALE, NOT_CONFIRMED, UNKNOWN_LINE, OVER_RETURNED or WRONG_CURRENCY. ``amount_minor`` is
+    what was paid for the units; None: the books cannot tell, the till's own price counts.
+    """
+
+    line_reference: str
+    status: str
+    amount_minor: int | None = None
+    discount_minor: int = 0
+    shares: tuple[RefundShare, ...] = ()
+    points: int = 0
+    budget_minor: int = 0
+    left_thousandths: int | None = None  # OVER_RETURNED: how much was left to return
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
-    """Everything outside the catalogue and the basket that the price depends on; stored for replay."""
+    """Everything outside the catalogue and the basket that the answer depends on; stored for replay."""
 
     articles: Mapping[str, ArticleFact] = field(default_factory=dict)  # by articleNumber
     articles_by_ean: Mapping[str, ArticleFact] = field(default_factory=dict)
     coupons: tuple[CouponFact, ...] = ()  # one per presented code, same order
     budgets: Mapping[str, BudgetFact] = field(default_factory=dict)
     usage: Mapping[str, UsageFact] = field(default_factory=dict)  # by promotion id
+    refunds: tuple[Refund, ...] = ()  # of the return lines that name their sale, in the order of the basket
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,7 @@ _OF_TENANTS = (
     "enable_production_nudges",
     "combination_strategy",
     "points_per_currency_unit",
+    "unmatched_returns",
     "default_currency",
 )
 

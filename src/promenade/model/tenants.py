@@ -22,4 +22,8 @@ class Tenants(Entity, key=("tenant_id",), tenant_owned=False):
     points_per_currency_unit = decimal(
         15, 3, "Base points per currency unit of the net total.", default="0", minimum="0"
     )
+    unmatched_returns = choice(
+        "WARN", "REFUSE", default="WARN",
+        doc="Whether a confirm is refused if a return line names a sale that is unknown, or more than is left of it.",
+    )  # fmt: skip
     default_currency = currency_code("The currency proposed for new rows.")

@@ -126,8 +126,8 @@ def test_the_record_of_a_sale_holds_its_sale_lines_and_what_was_confirmed() -> N
         (applied("p", 100, points=5), applied("q", 30)),
     )
     settled = settle(priced, ConfirmCommand("T1", 1, (ConfirmedPromotion("p"),), b""))
-    record = record_of(settled, "C1", ())
+    record = record_of(settled, "EUR", "C1", ())
     assert record.points == 5
     assert [(one.reference, one.worth_minor) for one in record.lines] == [("1", 900)]
     assert [one.promotion_id for one in record.lines[0].discounts] == ["p"]
-    assert record_of(settled, None, ()).points == 0
+    assert record_of(settled, "EUR", None, ()).points == 0

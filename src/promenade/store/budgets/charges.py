@@ -5,7 +5,7 @@ See pricing semantics, section 8; reliability B1-B3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import ROUND_FLOOR, Decimal
@@ -15,7 +15,7 @@ from sqlalchemy import insert, select, update
 
 from odata_server.sql.connection import Kept
 from promenade.engine.money import minor_digits
-from promenade.store.driver.recurring import among, parameter
+from promenade.store.driver.recurring import among, parameter, read_among
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 
@@ -221,16 +221,29 @@ async def insert_consumptions(
     )
 
 
-async def consumed_by(session: Session, origin: str, transaction_id: str, transaction_counter: int) -> list[Consumed]:
-    """Return what a confirmed iteration consumed, ordered by budget and promotion."""
-    rows = await session.execute(
-        select(
-            _CONSUMPTIONS.c.budget_id, _CONSUMPTIONS.c.promotion_id, _CONSUMPTIONS.c.amount, _CONSUMPTIONS.c.currency
-        ).where(
-            _CONSUMPTIONS.c.origin == origin,
-            _CONSUMPTIONS.c.transaction_id == transaction_id,
-            _CONSUMPTIONS.c.transaction_counter == transaction_counter,
+Iteration = tuple[str, str, int]
+"""Origin, transaction, counter."""
+
+
+async def consumed_by(session: Session, iterations: Sequence[Iteration]) -> dict[Iteration, list[Consumed]]:
+    """Return what each of these confirmed iterations consumed, ordered by budget and promotion."""
+    key = (_CONSUMPTIONS.c.origin, _CONSUMPTIONS.c.transaction_id, _CONSUMPTIONS.c.transaction_counter)
+    rows = await read_among(session, key, iterations, _CONSUMED_ROWS.where)
+    found: dict[Iteration, list[Consumed]] = {one: [] for one in iterations}
+    for row in rows:
+        found[row.origin, row.transaction_id, row.transaction_counter].append(Consumed(*tuple(row)[3:]))
+    # Sorted here: SQLite without statistics would scan all consumptions rather than sort the result.
+    return {
+        one: sorted(charges, key=lambda charge: (charge.budget_id, charge.promotion_id))
+        for one, charges in found.items()
+    }
+
+
+_CONSUMED_ROWS = select(
+    *(
+        _CONSUMPTIONS.c[name]
+        for name in (
+            "origin", "transaction_id", "transaction_counter", "budget_id", "promotion_id", "amount", "currency"
         )
     )
-    # Sorted here: SQLite without statistics would scan all consumptions rather than sort the result.
-    return sorted((Consumed(*tuple(row)) for row in rows), key=lambda one: (one.budget_id, one.promotion_id))
+)  # fmt: skip

@@ -17,14 +17,14 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import select
+from sqlalchemy import String, select
 
 from odata_server.sql.connection import Kept
 from promenade.engine.basket import Basket, Facts, Settings, StoredSettings
 from promenade.engine.definition import PromotionDefinition
 from promenade.engine.outcome import Outcome
 from promenade.store.driver.hot import hot_statement
-from promenade.store.driver.recurring import parameter
+from promenade.store.driver.recurring import parameter, read_among
 from promenade.store.driver.schema import table
 from promenade.store.driver.types import to_microseconds
 from promenade.store.driver.unit import Database, Session
@@ -283,6 +283,16 @@ async def find_iteration(
         outcome=record.outcome,
         outcome_bytes=record.outcome_bytes,
     )
+
+
+async def counted_transactions(session: Session, origin: str, transaction_ids: Collection[str]) -> set[str]:
+    """Return those of the transactions that have been evaluated."""
+    counters = table("iteration_counters")
+    its_own = select(counters.c.transaction_id).where(counters.c.origin == parameter("given_origin", String()))
+    rows = await read_among(
+        session, (counters.c.transaction_id,), sorted(transaction_ids), its_own.where, given_origin=origin
+    )
+    return {row.transaction_id for row in rows}
 
 
 def encode_outcome(outcome: Outcome) -> bytes:

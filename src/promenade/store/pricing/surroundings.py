@@ -21,11 +21,12 @@ from promenade.store.pricing.definitions import Places
 
 @dataclass(frozen=True, slots=True)
 class TenantSettings:
-    """The settings in Tenants that evaluation uses; ``points_thousandths`` per currency unit of the net total."""
+    """The settings in Tenants that a sale uses; ``points_thousandths`` per currency unit of the net total."""
 
     strategy: str = "SEQUENTIAL"
     points_thousandths: int = 0
     nudges: bool = False
+    refuses_unmatched_returns: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +103,22 @@ async def _settings(session: Session) -> TenantSettings:
     tenants = table("Tenants")
     rows = await session.execute(
         select(
-            tenants.c.combination_strategy, tenants.c.points_per_currency_unit, tenants.c.enable_production_nudges
+            tenants.c.combination_strategy,
+            tenants.c.points_per_currency_unit,
+            tenants.c.enable_production_nudges,
+            tenants.c.unmatched_returns,
         ).where(tenants.c.tenant_id == session.tenant)
     )
     if not rows:
         return TenantSettings()
     row = rows[0]
     points = row.points_per_currency_unit or 0
-    return TenantSettings(row.combination_strategy, int(points * 1000), bool(row.enable_production_nudges))
+    return TenantSettings(
+        strategy=row.combination_strategy,
+        points_thousandths=int(points * 1000),
+        nudges=bool(row.enable_production_nudges),
+        refuses_unmatched_returns=row.unmatched_returns == "REFUSE",
+    )
 
 
 async def _pos_groups(session: Session) -> dict[str, PosGroup]:

@@ -6,19 +6,17 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from typing import Any
 
 from sqlalchemy import select, update
 
 from odata_server.sql.connection import Kept
-from promenade.store.driver.recurring import one_of, parameter
+from promenade.store.driver.recurring import parameter, read_among
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.driver.upsert import upsert
 
 _CONFIRMATIONS = table("confirmations")
-_DEPLOYMENTS = table("LocalDeployments")
-_CLOUD = "cloud"
-ORIGINS_MAX = 500  # per statement
 
 _FIND = Kept(
     select(_CONFIRMATIONS.c.transaction_counter, _CONFIRMATIONS.c.fingerprint, _CONFIRMATIONS.c.response).where(
@@ -39,11 +37,20 @@ class Confirmation:
 
 @dataclass(frozen=True, slots=True)
 class Sale:
-    """A confirmed sale whose row this unit of work has locked. ``carried`` is compressed, ``returned`` MessagePack."""
+    """A confirmed sale; ``carried`` is compressed, ``returned`` is MessagePack."""
 
     transaction_counter: int
     carried: bytes
     returned: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSale:
+    """A confirmed sale that a return line names, read without locking it."""
+
+    transaction_id: str
+    origin: str
+    sale: Sale
 
 
 async def find(session: Session, origin: str, transaction_id: str) -> Confirmation | None:
@@ -66,21 +73,41 @@ async def find_all(session: Session, origin: str, transaction_ids: Collection[st
 
 
 async def origins_of(session: Session, transaction_id: str) -> list[str]:
-    """Return the origins (the cloud, and stores) that have a sale with this transaction ID.
+    """Return the origins (the cloud, and stores) that have a sale with this transaction ID."""
+    return [one.origin for one in await _sales(session, [transaction_id])]
 
-    Looked up by full keys: the transaction ID alone has no index, so the database would scan all sales.
+
+async def read_sales(session: Session, origin: str, transaction_ids: Collection[str]) -> list[NamedSale]:
+    """Return the confirmed sales with these transaction IDs, at most one of each: see `chosen_origin`."""
+    rows = await _sales(session, transaction_ids)
+    origins: dict[str, list[str]] = {}
+    for row in rows:
+        origins.setdefault(row.transaction_id, []).append(row.origin)
+    return [
+        NamedSale(row.transaction_id, row.origin, Sale(row.transaction_counter, row.sale, row.returned))
+        for row in rows
+        if row.origin == chosen_origin(origin, origins[row.transaction_id])
+    ]
+
+
+def chosen_origin(origin: str, found: Collection[str]) -> str | None:
+    """Decide which sale a return line means if it names a transaction that these origins have; None: none of them.
+
+    That of the own origin, else the only one: goods bought in one store may be returned in another. Sales of several
+    other origins are ambiguous.
     """
-    rows = await session.execute(select(_DEPLOYMENTS.c.id).order_by(_DEPLOYMENTS.c.id))
-    origins = [_CLOUD, *[row.id for row in rows]]
-    found: list[str] = []
-    for start in range(0, len(origins), ORIGINS_MAX):
-        keys = [(origin, transaction_id) for origin in origins[start : start + ORIGINS_MAX]]
-        has_made = one_of((_CONFIRMATIONS.c.origin, _CONFIRMATIONS.c.transaction_id), keys)
-        rows = await session.execute(
-            select(_CONFIRMATIONS.c.origin).where(has_made, _CONFIRMATIONS.c.sale.is_not(None))
-        )
-        found += [row.origin for row in rows]
-    return found
+    if origin in found:
+        return origin
+    return next(iter(found)) if len(found) == 1 else None
+
+
+async def _sales(session: Session, transaction_ids: Collection[str]) -> list[Any]:
+    return await read_among(session, (_CONFIRMATIONS.c.transaction_id,), sorted(transaction_ids), _SALES.where)
+
+
+_SALES = select(
+    *(_CONFIRMATIONS.c[name] for name in ("transaction_id", "origin", "transaction_counter", "sale", "returned"))
+).where(_CONFIRMATIONS.c.sale.is_not(None))
 
 
 async def insert_first(

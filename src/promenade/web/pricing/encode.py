@@ -13,6 +13,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from promenade.engine.basket import Refund
 from promenade.engine.outcome import (
     Addition,
     BestDeal,
@@ -46,6 +47,8 @@ from promenade.web.pricing.responses import (
     PromotionSavingsV2,
     QuantityV2,
     RecommendationV2,
+    RefundShareV2,
+    RefundV2,
     RivalV2,
     SavingsSummaryV2,
     SideEffectsResult,
@@ -161,9 +164,9 @@ def encode_evaluation(
         EvaluateResponseV2(
             minor_version=POS_MINOR_VERSION,
             meta=_meta(priced, tenant_id, source, instance_id, amounts),
-            line_items=[_line(line, amounts) for line in outcome.lines],
+            line_items=_lines(outcome.lines, priced.refunds, amounts),
             granted_items=[_granted(item, amounts) for item in outcome.granted],
-            totals=_totals(outcome, amounts),
+            totals=_totals(outcome, priced.refunds, amounts),
             recommendations=[_recommendation(advice) for advice in outcome.recommendations],
             applied_coupons=[
                 AppliedCouponV2(use.code, use.coupon_type_name, use.promotion_ids) for use in outcome.coupons_used
@@ -249,7 +252,12 @@ def _meta(priced: PricedIteration, tenant_id: str, source: str, instance_id: str
     )
 
 
-def _line(line: LineOutcome, amounts: Amounts) -> LineItemV2:
+def _lines(lines: Iterable[LineOutcome], refunds: Iterable[Refund], amounts: Amounts) -> list[LineItemV2]:
+    told = {one.line_reference: one for one in refunds}
+    return [_line(line, told.get(line.reference), amounts) for line in lines]
+
+
+def _line(line: LineOutcome, refund: Refund | None, amounts: Amounts) -> LineItemV2:
     money = amounts.money
     return LineItemV2(
         line.reference,
@@ -265,7 +273,27 @@ def _line(line: LineOutcome, amounts: Amounts) -> LineItemV2:
         [_discount(discount, amounts) for discount in line.discounts],
         line.free_promotion_id is not None,
         UNSET if line.free_promotion_id is None else line.free_promotion_id,
+        UNSET if refund is None else _refund(line, refund, amounts),
     )
+
+
+def _refund(line: LineOutcome, refund: Refund, amounts: Amounts) -> RefundV2:
+    left = refund.left_thousandths
+    return RefundV2(
+        refund.status,
+        amounts.money(_refunded(line, refund)),
+        amounts.money(refund.discount_minor),
+        [RefundShareV2(one.promotion_id, one.count, amounts.money(one.amount_minor)) for one in refund.shares],
+        refund.points,
+        amounts.money(refund.budget_minor),
+        UNSET if left is None else amounts.thousandths(left),
+    )
+
+
+def _refunded(line: LineOutcome, refund: Refund | None) -> int:
+    """Return what a return line gives back: by the books if they tell, else what the till sends."""
+    known = None if refund is None else refund.amount_minor
+    return -line.total_minor if known is None else known
 
 
 def _discount(discount: LineDiscount, amounts: Amounts) -> LineDiscountV2:
@@ -299,15 +327,20 @@ def _granted(item: GrantedItem, amounts: Amounts) -> GrantedItemV2:
     )
 
 
-def _totals(outcome: Outcome, amounts: Amounts) -> TotalsV2:
+def _totals(outcome: Outcome, refunds: Iterable[Refund], amounts: Amounts) -> TotalsV2:
     money = amounts.money
-    has_returns = any(line.quantity_thousandths < 0 for line in outcome.lines)
+    returned = [line for line in outcome.lines if line.quantity_thousandths < 0]
+    has_returns = bool(returned)
+    told = {one.line_reference: one for one in refunds}
+    refunded = sum(_refunded(line, told.get(line.reference)) for line in returned)
     return TotalsV2(
         subtotal=money(outcome.subtotal_minor),
         discount=money(outcome.discount_minor),
         grand_total=money(outcome.grand_total_minor),
         sale_subtotal=money(outcome.sale_subtotal_minor) if has_returns else UNSET,
         return_subtotal=money(outcome.return_subtotal_minor) if has_returns else UNSET,
+        refund_total=money(refunded) if has_returns else UNSET,
+        payable=money(outcome.sale_subtotal_minor - outcome.discount_minor - refunded) if has_returns else UNSET,
         savings_summary=SavingsSummaryV2(
             total_savings=money(outcome.discount_minor),
             savings_percent=amounts.hundredths(

@@ -81,6 +81,26 @@ class LineDiscountV2(Response, frozen=True):
     triggered_by_coupon: bool  #: Whether a coupon triggered it.
 
 
+class RefundShareV2(Response, frozen=True):
+    """Returned units that carried the same share of a discount."""
+
+    promotion_id: str  #: ID of the promotion.
+    count: int  #: Number of units; 1 for a line that is weighed.
+    amount: Money  #: Share of each unit.
+
+
+class RefundV2(Response, frozen=True):
+    """What a return line gives back that names its sale, by what has been sold and returned until now."""
+
+    status: str  #: `MATCHED`, `UNKNOWN_SALE`, `NOT_CONFIRMED`, `UNKNOWN_LINE`, `OVER_RETURNED`, `WRONG_CURRENCY`.
+    amount: Money  #: What was paid for the units. If the sale or its line is unknown, what the till sends.
+    discount_taken_back: Money  #: The discount that the units carried; the sum of `unitShares`.
+    unit_shares: list[RefundShareV2]  #: The same by promotion and unit.
+    points_taken_back: int  #: Points that the customer of the sale loses.
+    budget_given_back: Money  #: What goes back to the budgets of the promotions.
+    left: Number | UnsetType  #: `OVER_RETURNED`: the quantity that was left to return, and that `amount` is for.
+
+
 class LineItemV2(Response, frozen=True):
     """One priced line of the basket, in the order of the request."""
 
@@ -97,6 +117,7 @@ class LineItemV2(Response, frozen=True):
     discounts: list[LineDiscountV2]  #: In the order in which they were applied.
     is_free_item: bool  #: Whether a FREE_ITEM action made the whole line free.
     free_item_promotion_id: Maybe  #: ID of the promotion that made it free.
+    refund: RefundV2 | UnsetType  #: Only on a return line whose `additionalFields` name its sale.
 
 
 class GrantedItemV2(Response, frozen=True):
@@ -152,6 +173,8 @@ class TotalsV2(Response, frozen=True):
     grand_total: Money  #: Subtotal minus discount: the amount to pay.
     sale_subtotal: Money | UnsetType  #: Subtotal of the sale lines; only with return lines.
     return_subtotal: Money | UnsetType  #: Subtotal of the return lines, negative; only with return lines.
+    refund_total: Money | UnsetType  #: What the return lines give back, not negative; only with return lines.
+    payable: Money | UnsetType  #: What changes hands: sales minus refunds, may be negative; only with return lines.
     savings_summary: SavingsSummaryV2  #: Summary for the receipt.
 
 

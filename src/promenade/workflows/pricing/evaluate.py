@@ -14,7 +14,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from promenade import metrics
-from promenade.engine.basket import ArticleFact, Basket, BasketLine, CouponFact, Customer, Facts, Payment, Settings
+from promenade.engine.basket import (
+    ArticleFact,
+    Basket,
+    BasketLine,
+    CouponFact,
+    Customer,
+    Facts,
+    Payment,
+    Refund,
+    Settings,
+)
 from promenade.engine.evaluation import Selection, price, select
 from promenade.engine.outcome import Outcome
 from promenade.errors import Invalid, Unavailable
@@ -26,6 +36,8 @@ from promenade.store.pricing.surroundings import PosGroup
 from promenade.workflows.context import Context
 from promenade.workflows.coupons.failed_look_ups import FailedLookups
 from promenade.workflows.replica.holding import hold_codes
+from promenade.workflows.sales.returned import read_refunds
+from promenade.workflows.settlement.returns import named_sale
 
 ATTEMPTS_MAX = 8  # pricing attempts per request while the catalogue keeps changing
 # The first refresh that a request waits for may have begun before the request arrived, the second has not.
@@ -70,6 +82,7 @@ class PricedIteration:
     data_age: datetime | None
     outcome: Outcome
     is_simulation: bool
+    refunds: tuple[Refund, ...] = ()
 
 
 async def evaluate(context: Context, tenant_id: str, request: PricingRequest) -> PricedIteration:
@@ -184,7 +197,7 @@ class _Pricing:
         )
         coupons = await self._look_up(known)
         articles, by_ean = known.articles.facts(request.lines)
-        self.facts = Facts(articles, by_ean, coupons)
+        self.facts = Facts(articles, by_ean, coupons, refunds=await self._read_refunds(group.fact.currency))
         selection = select(known.compiled, self.basket, articles, by_ean, coupons, self.settings)
         others = self._other_articles(known, selection)
         if others:
@@ -270,6 +283,16 @@ class _Pricing:
             facts.coupons,
             await read_budgets(look, tenant_id, budget_ids, self.at) if budget_ids else {},
             await read_usage(look, tenant_id, usage_ids, self._customer_id) if usage_ids else {},
+            facts.refunds,
+        )
+
+    async def _read_refunds(self, currency: str) -> tuple[Refund, ...]:
+        lines = self._request.lines
+        if not any(named_sale(line) for line in lines):
+            return ()
+        return await self._context.database.read(
+            lambda session: read_refunds(session, self._context.origin, lines, self.transaction_id, currency),
+            tenant=self._tenant_id,
         )
 
     async def keep_definitions(self, known: TenantCatalogue, outcome: Outcome) -> bool:
@@ -309,6 +332,7 @@ class _Pricing:
             data_age=data_age,
             outcome=outcome,
             is_simulation=counter is None,
+            refunds=self.facts.refunds,
         )
 
 

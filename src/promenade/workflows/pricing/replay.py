@@ -53,6 +53,7 @@ class Replayed:
             data_age=stored.data_age,
             outcome=outcome,
             is_simulation=False,
+            refunds=stored.facts.refunds,
         )
 
 

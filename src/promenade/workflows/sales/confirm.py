@@ -7,7 +7,6 @@ sales, coupons, usage, budgets last), so that two confirms cannot deadlock.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -15,12 +14,9 @@ from typing import Any, Protocol
 
 import msgspec
 
-from promenade.engine.money import minor_digits
 from promenade.engine.outcome import Outcome
 from promenade.errors import Conflict, NotFound
 from promenade.events import Event, TransactionConfirmed, TransactionReturned
-from promenade.store.budgets import charges as budgets
-from promenade.store.budgets.charges import Consumed
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.iterations import StoredIteration, find_iteration
 from promenade.store.sales import confirmations, jobs
@@ -33,18 +29,9 @@ from promenade.workflows.budgets.charging import BudgetMove, charge_budgets, cha
 from promenade.workflows.context import Context
 from promenade.workflows.coupons.claims import Spending, claim_coupons, coupons_to_claim
 from promenade.workflows.replica.queueing import queue_sale
+from promenade.workflows.sales.returned import require_lines_named, take_back
 from promenade.workflows.settlement.effects import PostPurchaseCoupon, effects_of, encode_effects
-from promenade.workflows.settlement.returns import (
-    BudgetCharge,
-    GiveBack,
-    SaleRecord,
-    add_returned,
-    decode_record,
-    encode_record,
-    give_back,
-    record_of,
-    returned_quantities,
-)
+from promenade.workflows.settlement.returns import GiveBack, encode_record, named_sale, record_of, returned_quantities
 from promenade.workflows.settlement.rules import (
     ConfirmCommand,
     ConfirmedItem,
@@ -84,7 +71,10 @@ class ConfirmAnswer:
 
 @dataclass(frozen=True, slots=True)
 class SalePlan:
-    """Everything that a confirm writes, computed before its transaction begins."""
+    """Everything that a confirm writes, computed before its transaction begins.
+
+    ``is_strict``: it is refused if its return lines do not match the sales that they name.
+    """
 
     command: ConfirmCommand
     sale: SaleIdentity
@@ -94,6 +84,7 @@ class SalePlan:
     returned: dict[str, dict[str, int]]
     controls: dict[str, tuple[str, int]]
     answer: ConfirmAnswer
+    is_strict: bool = False
 
 
 class Shares(Protocol):
@@ -143,7 +134,7 @@ async def confirm(context: Context, tenant_id: str, command: ConfirmCommand) -> 
     try:
         if known is not None:
             return _repeat(known, command)
-        plan = plan_sale(iteration, command, sale, controls)
+        plan = await _strict(context, tenant_id, plan_sale(iteration, command, sale, controls))
         answer = await context.database.write(lambda session: commit_sale(context, session, plan), tenant=tenant_id)
     except Conflict as refusal:
         if refusal.code != "CONFIRM_MISMATCH":  # not a refusal of the sale: it is confirmed
@@ -165,6 +156,18 @@ async def _look_up(
     arms = iteration.outcome.control_arms
     controls = await promotion_names(session, arms) if arms and known is None else {}
     return iteration, known, controls
+
+
+async def _strict(context: Context, tenant_id: str, plan: SalePlan) -> SalePlan:
+    """Make the plan strict if the tenant refuses returns that do not match. Raises Conflict (UNKNOWN_LINE)."""
+    lines = plan.iteration.basket.lines
+    if not any(named_sale(line) for line in lines):
+        return plan
+    known = await context.catalogues.get(tenant_id)
+    if not known.surroundings.settings.refuses_unmatched_returns:
+        return plan
+    require_lines_named(lines)
+    return replace(plan, is_strict=True)
 
 
 def _identify(context: Context, iteration: StoredIteration, command: ConfirmCommand) -> SaleIdentity:
@@ -230,7 +233,7 @@ async def commit_sale(
 
     ``shares`` are those of the store that made the sale. Raises Conflict as `confirm` does.
     """
-    sale, settlement = plan.sale, plan.settlement
+    sale, settlement, currency = plan.sale, plan.settlement, plan.iteration.outcome.currency
     log_id = context.new_id()
     first = await confirmations.insert_first(
         session,
@@ -239,7 +242,7 @@ async def commit_sale(
         transaction_counter=sale.transaction_counter,
         fingerprint=plan.command.fingerprint,
         response=plan.answer.body,
-        carried=encode_record(record_of(settlement, sale.customer_id, ())),
+        carried=encode_record(record_of(settlement, currency, sale.customer_id, ())),
         log_id=log_id,
         confirmed_at=sale.confirmed_at,
     )
@@ -248,10 +251,10 @@ async def commit_sale(
         if known is None:
             raise Conflict("CONFIRM_MISMATCH", "Another confirm of this transaction was under way; try again.")
         return _repeat(known, plan.command)
-    brought = await take_back(session, sale, plan.returned)
+    brought = await take_back(session, sale, plan.returned, is_strict=plan.is_strict)
     given_back = [charge for one in brought for charge in one.charges]
     if given_back:
-        carried = encode_record(record_of(settlement, sale.customer_id, given_back))
+        carried = encode_record(record_of(settlement, currency, sale.customer_id, given_back))
         await confirmations.note_carried(session, sale.origin, sale.transaction_id, carried)
     issued: frozenset[PostPurchaseCoupon] = frozenset()
     if shares is not None:
@@ -264,7 +267,7 @@ async def commit_sale(
     if shares is not None:
         await shares.before_counting(session, promotion_ids)
     await count_applications(session, promotion_ids, sale.customer_id)
-    moves = moves_of(charges_of(settlement, plan.iteration.outcome.currency), given_back)
+    moves = moves_of(charges_of(settlement, currency), given_back)
     if shares is not None:
         await shares.before_budgets(session, moves, brought)
     await charge_budgets(context, session, moves, sale)
@@ -490,59 +493,3 @@ def log_promotions(
 def _said(amount: Decimal | None) -> int | None:
     """Round an amount sent by a till to the three decimals that are stored; in thousandths."""
     return None if amount is None else thousandths(int(amount.quantize(Decimal("0.001")).scaleb(3)), 3)
-
-
-# --- the sales that return lines name ---------------------------------------------------------------------------------
-
-_QUANTITIES = msgspec.msgpack.Decoder(dict[str, int])
-_ENCODER = msgspec.msgpack.Encoder()
-
-
-async def take_back(
-    session: Session, sale: SaleIdentity, returned: Mapping[str, Mapping[str, int]]
-) -> tuple[GiveBack, ...]:
-    """Compute what the returned quantities (by transaction and line) give back of each sale.
-
-    Each sale is locked until the unit of work ends, in the order of transaction IDs: concurrent returns of one sale run
-    one after the other, and together give back no more than it carried. A sale is first searched in the same origin,
-    then in all origins: goods bought in one store may be returned in another. If several origins have a sale with that
-    ID, it is ambiguous and gives nothing back, like an unknown one.
-    """
-    found: list[GiveBack] = []
-    for transaction_id, quantities in returned.items():
-        origin = sale.origin
-        held = await confirmations.lock_sale(session, origin, transaction_id)
-        if held is None:
-            others = await confirmations.origins_of(session, transaction_id)
-            if len(others) != 1:
-                continue
-            (origin,) = others
-            held = await confirmations.lock_sale(session, origin, transaction_id)
-        if held is None:
-            continue
-        record = decode_record(held.carried)
-        before = _QUANTITIES.decode(held.returned) if held.returned is not None else {}
-        after = add_returned(record, before, quantities)
-        if after == before:
-            continue
-        rows = await budgets.consumed_by(session, origin, transaction_id, held.transaction_counter)
-        back = give_back(transaction_id, record, _charged(record, rows), before, after)
-        found.append(replace(back, origin=origin))
-        await confirmations.note_returned(session, origin, transaction_id, _ENCODER.encode(after))
-    return tuple(found)
-
-
-def _charged(record: SaleRecord, rows: Sequence[Consumed]) -> list[BudgetCharge]:
-    """Return the sale's own charges: a consumption is net of what return lines of the same transaction gave back."""
-    own: Counter[tuple[str, str]] = Counter()
-    for one in record.given_back:  # a budget and promotion occur once for each returned sale
-        own[one.budget_id, one.promotion_id] += one.amount_minor
-    return [
-        BudgetCharge(
-            row.budget_id,
-            row.promotion_id,
-            int(row.amount.scaleb(minor_digits(row.currency))) + own[row.budget_id, row.promotion_id],
-            row.currency,
-        )
-        for row in rows
-    ]

@@ -58,12 +58,18 @@ class BudgetCharge:
 
 @dataclass(frozen=True, slots=True)
 class SaleRecord:
-    """The record of a confirmed sale. ``points`` is 0 without a customer."""
+    """The record of a confirmed sale. ``points`` is 0 without a customer.
+
+    ``reduced``: minor units of the promotions of which less was confirmed than evaluated. Records from before amounts
+    were refunded have no ``currency``.
+    """
 
     customer_id: str | None
     points: int
     lines: tuple[CarriedLine, ...]
     given_back: tuple[BudgetCharge, ...] = ()  # by the return lines of this same transaction
+    currency: str = ""
+    reduced: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +86,18 @@ class GiveBack:
     origin: str | None = None
 
 
-def record_of(settlement: Settlement, customer_id: str | None, given_back: Sequence[BudgetCharge]) -> SaleRecord:
+def record_of(
+    settlement: Settlement, currency: str, customer_id: str | None, given_back: Sequence[BudgetCharge]
+) -> SaleRecord:
     """Build the record of a confirmed sale: its sale lines with their confirmed discounts, and its points."""
+    reduced = {
+        one.applied.promotion_id: one.booked_minor
+        for one in settlement.promotions
+        if one.booked_minor != one.applied.discount_minor
+    }
     points = sum(entry.points for entry in settlement.points) if customer_id is not None else 0
     lines = tuple([_carried(line) for line in settlement.lines if line.priced.quantity_thousandths > 0])
-    return SaleRecord(customer_id, points, lines, tuple(given_back))
+    return SaleRecord(customer_id, points, lines, tuple(given_back), currency, reduced)
 
 
 def _carried(line: SettledLine) -> CarriedLine:
@@ -123,15 +136,24 @@ def returned_quantities(lines: Sequence[BasketLine], own_transaction_id: str) ->
     """
     found: dict[str, dict[str, int]] = {}
     for line in lines:
-        if line.quantity_thousandths >= 0:
-            continue
-        names = dict(line.fields)
-        transaction_id, reference = names.get(ORIGINAL_TRANSACTION), names.get(ORIGINAL_LINE)
-        if not transaction_id or not reference or transaction_id == own_transaction_id:
+        transaction_id, reference = named_sale(line) or ("", "")
+        if not reference or transaction_id == own_transaction_id:
             continue
         of_sale = found.setdefault(transaction_id, {})
         of_sale[reference] = of_sale.get(reference, 0) - line.quantity_thousandths
     return dict(sorted(found.items()))
+
+
+def named_sale(line: BasketLine) -> tuple[str, str] | None:
+    """Return the transaction and the line that a return line names, the latter empty if missing; None: it names none.
+
+    None for a sale line too.
+    """
+    if line.quantity_thousandths >= 0 or not line.fields:
+        return None
+    names = dict(line.fields)
+    transaction_id = names.get(ORIGINAL_TRANSACTION)
+    return (transaction_id, names.get(ORIGINAL_LINE, "")) if transaction_id else None
 
 
 def add_returned(sale: SaleRecord, before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
@@ -163,11 +185,7 @@ def give_back(
 
 def _points_back(sale: SaleRecord, returned: Mapping[str, int]) -> int:
     """Return the points proportional to the value returned so far, rounded down."""
-    worths = [line.worth_minor for line in sale.lines]
-    if not any(worths):
-        worths = [line.total_minor for line in sale.lines]
-    if not any(worths):  # everything was free: points are proportional to quantities
-        worths = [line.quantity_thousandths for line in sale.lines]
+    worths = points_worths(sale)
     whole = sum(worths)
     if sale.points <= 0 or whole <= 0:
         return 0
@@ -178,6 +196,16 @@ def _points_back(sale: SaleRecord, returned: Mapping[str, int]) -> int:
     return floor(sale.points * value / whole)
 
 
+def points_worths(sale: SaleRecord) -> list[int]:
+    """Return what the points of a sale are proportional to, of each line: what was paid, if anything was."""
+    worths = [line.worth_minor for line in sale.lines]
+    if not any(worths):
+        worths = [line.total_minor for line in sale.lines]
+    if not any(worths):  # everything was free: points are proportional to quantities
+        worths = [line.quantity_thousandths for line in sale.lines]
+    return worths
+
+
 def _charge_back(sale: SaleRecord, charge: BudgetCharge, returned: Mapping[str, int]) -> int:
     """Return the returned units' part of the discount; less if the budget did not cover all of it."""
     whole = part = 0
@@ -185,12 +213,12 @@ def _charge_back(sale: SaleRecord, charge: BudgetCharge, returned: Mapping[str, 
         for discount in line.discounts:
             if discount.promotion_id == charge.promotion_id:
                 whole += sum(unit.count * unit.amount_minor for unit in discount.units)
-                part += _carried_by(line, discount.units, returned.get(line.reference, 0))
+                part += carried_by(line, discount.units, returned.get(line.reference, 0))
     return charge.amount_minor * part // whole if whole else 0
 
 
-def _carried_by(line: CarriedLine, units: Sequence[UnitShare], returned: int) -> int:
-    """Return the discount on the first ``returned`` thousandths of a line, lowest units first (section 6)."""
+def carried_by(line: CarriedLine, units: Sequence[UnitShare], returned: int) -> int:
+    """Return the evaluated discount on the first ``returned`` thousandths of a line, lowest units first (section 6)."""
     if line.is_weighed:
         return sum(unit.count * unit.amount_minor for unit in units) * returned // line.quantity_thousandths
     left = returned // 1000

@@ -183,7 +183,7 @@ def _confirmed() -> Iterator[Definition]:
             ),
             content("returned", "Quantities returned of its lines so far, as MessagePack.", nullable=True),
             moment("confirmed_at", "When it was confirmed."),
-            key("confirmations", "origin", "transaction_id"),
+            key("confirmations", "transaction_id", "origin"),  # a return may name a sale of another origin
         ),
     )
 

@@ -556,7 +556,7 @@ CREATE TABLE confirmations (
 	sale BYTEA,
 	returned BYTEA,
 	confirmed_at TIMESTAMP WITH TIME ZONE NOT NULL,
-	CONSTRAINT pk_confirmations__key PRIMARY KEY (tenant_id, origin, transaction_id)
+	CONSTRAINT pk_confirmations__key PRIMARY KEY (tenant_id, transaction_id, origin)
 );
 
 ALTER TABLE confirmations ENABLE ROW LEVEL SECURITY;
@@ -1814,6 +1814,7 @@ CREATE TABLE tenants (
 	enable_production_nudges BOOLEAN NOT NULL,
 	combination_strategy VARCHAR(30) COLLATE "C" NOT NULL,
 	points_per_currency_unit NUMERIC(15, 3) NOT NULL,
+	unmatched_returns VARCHAR(30) COLLATE "C" NOT NULL,
 	default_currency VARCHAR(3) COLLATE "C",
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	created_by VARCHAR(255) COLLATE "C",

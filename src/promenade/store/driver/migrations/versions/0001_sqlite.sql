@@ -397,7 +397,7 @@ CREATE TABLE confirmations (
 	sale BLOB,
 	returned BLOB,
 	confirmed_at BIGINT NOT NULL,
-	CONSTRAINT pk_confirmations__key PRIMARY KEY (tenant_id, origin, transaction_id)
+	CONSTRAINT pk_confirmations__key PRIMARY KEY (tenant_id, transaction_id, origin)
 );
 
 CREATE TABLE coupon_claims (
@@ -1256,6 +1256,7 @@ CREATE TABLE tenants (
 	enable_production_nudges BOOLEAN NOT NULL,
 	combination_strategy VARCHAR(30) NOT NULL,
 	points_per_currency_unit BIGINT NOT NULL,
+	unmatched_returns VARCHAR(30) NOT NULL,
 	default_currency VARCHAR(3),
 	created_at BIGINT NOT NULL,
 	created_by VARCHAR(255),

@@ -1,0 +1,252 @@
+"""Tell what a return line gives back: what was paid for its units, and what the sale carried (section 11).
+
+Pure. Every figure is the difference between the same function of the returned quantities after a line and before it
+(see `returns`), so that in however many parts a sale is returned, the refunds add up to what was paid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+
+from promenade.engine.basket import BasketLine, Refund, RefundShare
+from promenade.engine.money import divide, split_proportional
+from promenade.engine.outcome import UnitShare
+from promenade.workflows.settlement.returns import (
+    BudgetCharge,
+    CarriedLine,
+    SaleRecord,
+    carried_by,
+    named_sale,
+    points_worths,
+)
+
+__all__ = ["KnownSale", "refunds_of", "unmatched"]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSale:
+    """A confirmed sale as the books have it: its record, what has been returned of it, and its budget charges."""
+
+    record: SaleRecord
+    returned: Mapping[str, int]  # thousandths by line
+    charges: Sequence[BudgetCharge]
+
+
+@dataclass(frozen=True, slots=True)
+class _Booked:
+    """One discount of a line: its units as evaluated, and how much of it was confirmed."""
+
+    promotion_id: str
+    units: tuple[UnitShare, ...]
+    evaluated_minor: int
+    booked_minor: int
+
+    def of(self, line: CarriedLine, returned: int) -> Fraction:
+        """Return the confirmed discount on the first ``returned`` thousandths."""
+        if not self.evaluated_minor:
+            return Fraction(0)
+        return Fraction(self.booked_minor * carried_by(line, self.units, returned), self.evaluated_minor)
+
+
+def refunds_of(
+    lines: Sequence[BasketLine],
+    own_transaction_id: str,
+    currency: str,
+    sales: Mapping[str, KnownSale],
+    unconfirmed: Collection[str],
+) -> tuple[Refund, ...]:
+    """Return the refund of each return line that names a sale, in the order of the basket.
+
+    ``sales`` are the confirmed ones among those named, ``unconfirmed`` those that were only evaluated.
+    """
+    found: list[Refund] = []
+    begun: dict[str, _Returning] = {}
+    for line in lines:
+        names = named_sale(line)
+        if names is None:
+            continue
+        transaction_id, reference = names
+        sale = sales.get(transaction_id) if transaction_id != own_transaction_id else None
+        if sale is None:
+            is_priced = transaction_id in unconfirmed or transaction_id == own_transaction_id
+            found.append(Refund(line.reference, "NOT_CONFIRMED" if is_priced else "UNKNOWN_SALE"))
+            continue
+        returning = begun.get(transaction_id)
+        if returning is None:
+            returning = begun[transaction_id] = _Returning(sale, currency)
+        found.append(returning.take(line.reference, reference, -line.quantity_thousandths))
+    return tuple(found)
+
+
+def unmatched(
+    record: SaleRecord, before: Mapping[str, int], now: Mapping[str, int]
+) -> tuple[str, str, int, int] | None:
+    """Return the first line of which more comes back than is left: status, line, thousandths left, thousandths sold."""
+    sold = {line.reference: line.quantity_thousandths for line in record.lines}
+    for reference, quantity in now.items():
+        if reference not in sold:
+            return "UNKNOWN_LINE", reference, 0, 0
+        left = sold[reference] - before.get(reference, 0)
+        if quantity > left:
+            return "OVER_RETURNED", reference, left, sold[reference]
+    return None
+
+
+class _Returning:
+    """A sale of which lines come back one after the other."""
+
+    __slots__ = (
+        "_booked",
+        "_charges",
+        "_currency",
+        "_is_foreign",
+        "_lines",
+        "_parts",
+        "_points",
+        "_returned",
+        "_wholes",
+    )
+
+    def __init__(self, sale: KnownSale, currency: str) -> None:
+        record = sale.record
+        self._currency = currency
+        self._is_foreign = bool(record.currency) and record.currency != currency
+        self._lines = {line.reference: line for line in record.lines}
+        self._returned = dict(sale.returned)
+        self._booked = _booked_discounts(record)
+        self._points = _Points(record, self._returned)
+        self._charges = sale.charges
+        self._wholes: dict[str, int] = {}
+        self._parts: dict[str, int] = {}
+        for line in record.lines:
+            for one in self._booked[line.reference]:
+                self._wholes[one.promotion_id] = self._wholes.get(one.promotion_id, 0) + one.evaluated_minor
+                part = carried_by(line, one.units, self._returned.get(line.reference, 0))
+                self._parts[one.promotion_id] = self._parts.get(one.promotion_id, 0) + part
+
+    def take(self, own_reference: str, reference: str, quantity: int) -> Refund:
+        """Return ``quantity`` thousandths of a line, as much as is left of it."""
+        line = self._lines.get(reference)
+        if line is None:
+            return Refund(own_reference, "UNKNOWN_LINE")
+        before = self._returned.get(reference, 0)
+        left = line.quantity_thousandths - before
+        after = before + min(quantity, left)
+        self._returned[reference] = after
+        booked = self._booked[reference]
+        shares = [share for one in booked for share in _shares(line, one, before, after)]
+        is_over = quantity > left
+        told = Refund(
+            own_reference,
+            "OVER_RETURNED" if is_over else "MATCHED",
+            _paid(line, booked, after) - _paid(line, booked, before),
+            sum(share.count * share.amount_minor for share in shares),
+            tuple(shares),
+            self._points.take(line, after - before),
+            self._budget_back(line, booked, before, after),
+            left if is_over else None,
+        )
+        if not self._is_foreign:
+            return told
+        return Refund(own_reference, "WRONG_CURRENCY", points=told.points, left_thousandths=told.left_thousandths)
+
+    def _budget_back(self, line: CarriedLine, booked: Sequence[_Booked], before: int, after: int) -> int:
+        """Return what goes back to budgets of the basket's currency."""
+        touched = {one.promotion_id for one in booked}
+        charges = [one for one in self._charges if one.promotion_id in touched and one.currency == self._currency]
+        back = -sum(self._charge_back(charge) for charge in charges)
+        for one in booked:
+            more = carried_by(line, one.units, after) - carried_by(line, one.units, before)
+            self._parts[one.promotion_id] += more
+        return back + sum(self._charge_back(charge) for charge in charges)
+
+    def _charge_back(self, charge: BudgetCharge) -> int:
+        whole = self._wholes[charge.promotion_id]
+        return charge.amount_minor * self._parts[charge.promotion_id] // whole if whole else 0
+
+
+class _Points:
+    """The points that have gone back so far; see `returns` for their proportion."""
+
+    __slots__ = ("_given", "_points", "_value", "_whole", "_worths")
+
+    def __init__(self, record: SaleRecord, returned: Mapping[str, int]) -> None:
+        self._points = record.points
+        self._worths = dict(zip([line.reference for line in record.lines], points_worths(record), strict=True))
+        self._whole = sum(self._worths.values())
+        self._value = sum(
+            (self._part(line, returned.get(line.reference, 0)) for line in record.lines), start=Fraction(0)
+        )
+        self._given = self._so_far()
+
+    def take(self, line: CarriedLine, quantity: int) -> int:
+        self._value += self._part(line, quantity)
+        before, self._given = self._given, self._so_far()
+        return self._given - before
+
+    def _part(self, line: CarriedLine, quantity: int) -> Fraction:
+        return Fraction(self._worths[line.reference] * quantity, line.quantity_thousandths)
+
+    def _so_far(self) -> int:
+        if self._points <= 0 or self._whole <= 0:
+            return 0
+        return floor(self._points * self._value / self._whole)
+
+
+def _booked_discounts(record: SaleRecord) -> dict[str, list[_Booked]]:
+    """Return the discounts of each line; a promotion of which less was confirmed is split as the confirm split it."""
+    places: dict[str, list[tuple[str, tuple[UnitShare, ...], int]]] = {}
+    for line in record.lines:
+        for one in line.discounts:
+            evaluated = sum(unit.count * unit.amount_minor for unit in one.units)
+            places.setdefault(one.promotion_id, []).append((line.reference, one.units, evaluated))
+    found: dict[str, list[_Booked]] = {line.reference: [] for line in record.lines}
+    for promotion_id, its_places in places.items():
+        amounts = [evaluated for _, _, evaluated in its_places]
+        reduced = record.reduced.get(promotion_id)
+        parts = amounts if reduced is None else split_proportional(reduced, amounts, amounts)
+        for (reference, units, evaluated), part in zip(its_places, parts, strict=True):
+            found[reference].append(_Booked(promotion_id, units, evaluated, part))
+    return found
+
+
+def _paid(line: CarriedLine, booked: Sequence[_Booked], returned: int) -> int:
+    """Return what was paid for the first ``returned`` thousandths of a line, in minor units; it never falls.
+
+    Between two changes of the shares each unit costs the same, so only the amounts at the changes need to be compared.
+    """
+    quantity = line.quantity_thousandths
+    if line.is_weighed:
+        return divide(line.worth_minor * returned, quantity)
+    units = returned // 1000
+    ends = {units}
+    for one in booked:
+        end = 0
+        for share in one.units:
+            end += share.count
+            if end < units:
+                ends.add(end)
+    most = max(
+        Fraction(line.total_minor * end * 1000, quantity) - sum(one.of(line, end * 1000) for one in booked)
+        for end in ends
+    )
+    return max(0, min(line.worth_minor, floor(most + Fraction(1, 2))))
+
+
+def _shares(line: CarriedLine, one: _Booked, before: int, after: int) -> list[RefundShare]:
+    """Return the discount on the units from ``before`` to ``after`` thousandths, unit by unit where they are whole."""
+    if line.is_weighed or one.booked_minor != one.evaluated_minor:
+        part = floor(one.of(line, after)) - floor(one.of(line, before))
+        return [RefundShare(one.promotion_id, 1, part)] if part else []
+    found: list[RefundShare] = []
+    begin = 0
+    for share in one.units:
+        end = begin + share.count
+        count = min(end, after // 1000) - max(begin, before // 1000)
+        if count > 0 and share.amount_minor:
+            found.append(RefundShare(one.promotion_id, count, share.amount_minor))
+        begin = end
+    return found
