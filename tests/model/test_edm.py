@@ -34,7 +34,7 @@ ArticleImportJobItems PromotionStatuses PromotionTypes ExclusivityLevels Discoun
 CalculationModes RoundingModes SelectionTypes ArticleSources GroupTypes LogicalConnectors ComparisonOperators
 ConditionTypes ConditionValueCategories ActionTypes DistributionModes ExclusionTypes ResolutionStrategies
 BudgetStatuses CouponCodeTypes CouponStatuses CouponCodeStatuses StakeholderTypes CalculationLogStatuses
-LoyaltyActionTypes LoyaltyTargetScopes CampaignStatuses Currencies UseCases
+LoyaltyActionTypes LoyaltyTargetScopes CampaignStatuses Currencies UseCases ReturnPolicies
 """)
 
 

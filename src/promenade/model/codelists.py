@@ -103,6 +103,11 @@ _declare("ExclusivityLevels", "Which other promotions a promotion can be combine
     "GLOBAL": "Applies alone.",
 })  # fmt: skip
 
+_declare("ReturnPolicies", "What a return of discounted goods refunds.", {
+    "KEEP_SHARES": "What was paid for the unit.",
+    "REPRICE": "What was paid for the sale, less the price of what the customer keeps.",
+})  # fmt: skip
+
 _declare("DiscountTypes", "Meanings of a discount value.", {
     "PERCENTAGE": "A percentage off.",
     "ABSOLUTE": "An amount off.",

@@ -67,6 +67,7 @@ class Promotions(
     max_applications_per_customer = integer("Maximum number of one customer's sales in which it may apply.", minimum=0)
     max_applications_total = integer("Maximum number of sales in which it may apply in total.", minimum=0)
     applications_count = integer("Number of confirmed sales in which it has applied.", default=0, read_only=True)
+    return_policy = code_of("ReturnPolicies", "What a return of discounted goods refunds.", default="KEEP_SHARES")
     is_experiment = boolean(
         "Whether it is an experiment: one POS group gets it and is compared with one that does not."
     )

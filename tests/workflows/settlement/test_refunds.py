@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from promenade.engine.basket import BasketLine, Refund
 from promenade.engine.money import divide, minor_digits
 from promenade.engine.outcome import LineOutcome, Outcome
-from promenade.workflows.settlement.refunds import KnownSale, refunds_of
+from promenade.workflows.settlement.refunds import KnownSale, refunds_of, repriced
+from promenade.workflows.settlement.repricing import NOTHING_LEFT, Given, Rest, decode_given, encode_given
 from promenade.workflows.settlement.returns import BudgetCharge, SaleRecord, add_returned, give_back, record_of
 from promenade.workflows.settlement.rules import ConfirmCommand, ConfirmedPromotion, settle
 from tests.workflows.outcomes import applied, discount, line, outcome
@@ -32,7 +33,7 @@ def back(reference: str, quantity: int, own: str = "r", sale: str = "T1") -> Bas
 def told(
     record: SaleRecord, *lines: BasketLine, before: Mapping[str, int] | None = None, currency: str = "EUR"
 ) -> list[Refund]:
-    return list(refunds_of(lines, "R1", currency, {"T1": KnownSale(record, before or {}, ())}, {"T2"}))
+    return list(refunds_of(lines, "R1", currency, {"T1": KnownSale(record, Given(before or {}), ())}, {"T2"}))
 
 
 # 3 x 10.00 with 4.00 off, and 50.00 in another line.
@@ -175,7 +176,7 @@ def test_however_it_is_returned_the_refunds_add_up_to_what_was_paid(currency: st
     parts = data.draw(st.lists(st.tuples(st.sampled_from(lines), st.integers(1, 4000)), max_size=8))
     for turn in [[part] for part in parts] + [[(one, one.quantity_thousandths) for one in lines]]:
         basket = tuple(back(one.reference, quantity) for one, quantity in turn)
-        refunds = refunds_of(basket, "R", currency, {"T1": KnownSale(record, returned, charges)}, ())
+        refunds = refunds_of(basket, "R", currency, {"T1": KnownSale(record, Given(returned), charges)}, ())
         after = add_returned(record, returned, Counter({one.reference: quantity for one, quantity in turn}))
         booked = give_back("T1", record, charges, returned, after)
         assert sum(one.points for one in refunds) == booked.points
@@ -193,3 +194,33 @@ def test_however_it_is_returned_the_refunds_add_up_to_what_was_paid(currency: st
     assert {reference: refunded[reference] for reference in paid} == paid
     assert off == Counter({name: minor for name, minor in confirmed.items() if minor})
     assert (points, funded) == (record.points, sum(confirmed.values()))
+
+
+@given(data=st.data())
+def test_whatever_the_rest_costs_the_refunds_never_exceed_the_sale(data: st.DataObject) -> None:
+    lines = tuple(data.draw(priced_lines(2, str(place))) for place in range(data.draw(st.integers(1, 3))))
+    off = Counter[str]()
+    for one in lines:
+        for taken in one.discounts:
+            off[taken.promotion_id] += taken.amount_minor
+    record = sold(outcome(lines, tuple(applied(*one) for one in off.items()), base_points=data.draw(st.integers(0, 9))))
+    paid = sum(one.worth_minor for one in record.lines)
+    some = st.integers(-9, paid + 9)
+    given, back_so_far = Given(), 0
+    parts = data.draw(st.lists(st.tuples(st.sampled_from(lines), st.integers(1, 4000)), max_size=5))
+    for place, part in enumerate([*parts, None]):
+        now = (
+            {one.reference: one.quantity_thousandths for one in lines} if part is None else {part[0].reference: part[1]}
+        )
+        quantities = add_returned(record, given.quantities, now)
+        rest = Rest(data.draw(some), {name: data.draw(some) for name in off}, data.draw(some))
+        if all(quantities.get(one.reference) == one.quantity_thousandths for one in lines):
+            rest = NOTHING_LEFT
+        before, given = repriced(record, given, quantities, rest)
+        given = decode_given(encode_given(given))
+        assert all(value >= (before.refunded or {}).get(key, 0) for key, value in (given.refunded or {}).items()), place
+        assert all(value >= (before.off or {}).get(key, 0) for key, value in (given.off or {}).items())
+        back_so_far = sum((given.refunded or {}).values())
+        assert back_so_far <= paid
+    assert (back_so_far, given.points) == (paid, record.points)
+    assert given.off == off

@@ -20,6 +20,7 @@ FILTERS_MAX = 6
 
 _KEY, _STATUS, _KIND, _TIME, _LINK, _NUMBER, _FLAG, _REST, _LAST, _OWNER = range(10)
 _NUMBERS = (Primitive.DECIMAL, Primitive.INT32, Primitive.INT64)
+_CODES_OF_DETAILS = ("Currencies", "ReturnPolicies")
 _FLAGS_OF_NOTE = ("isActive", "locked")
 
 
@@ -122,7 +123,7 @@ def _rank(sight: Sight, odata_type: OdataType, prop: Property) -> int | None:
         return _OWNER if link.owner else _LINK
     if sight.criticality(name, prop.name) is not None:
         return _STATUS
-    if field is not None and (field.code_list == "Currencies" or field.refers_to is not None):
+    if field is not None and (field.code_list in _CODES_OF_DETAILS or field.refers_to is not None):
         return _LAST
     return _KIND if field is not None and (field.code_list or field.choices) else _rank_of_plain(sight, name, prop)
 

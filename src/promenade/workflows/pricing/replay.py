@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from promenade.engine.catalogue import RecordedCatalogue
-from promenade.engine.evaluation import evaluate
 from promenade.engine.outcome import Outcome
 from promenade.errors import NotFound
-from promenade.store.driver.unit import Session
-from promenade.store.pricing.iterations import (
-    StoredIteration,
-    decode_definition,
-    decode_tree,
-    encode_outcome,
-    find_iteration,
-    load_definitions,
-)
+from promenade.store.pricing.iterations import StoredIteration, encode_outcome
 from promenade.workflows.context import Context
 from promenade.workflows.pricing.evaluate import PricedIteration
+from promenade.workflows.sales.recorded import read_recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +57,10 @@ async def replay(
     """
     priced_by = context.origin if origin is None else origin
 
-    async def work(session: Session) -> tuple[StoredIteration, dict[str, bytes]]:
-        stored = await find_iteration(session, priced_by, transaction_id, transaction_counter)
-        if stored is None:
-            raise NotFound("ITERATION_NOT_FOUND", "There is no such iteration.")
-        return stored, await load_definitions(session, {*stored.outcome.candidate_hashes, stored.tree_hash})
-
-    stored, bodies = await context.database.read(work, tenant=tenant_id)
-    catalogue = RecordedCatalogue(decode_tree(bodies[stored.tree_hash]))
-    for key in stored.outcome.candidate_hashes:
-        catalogue.put(decode_definition(bodies[key]))
-    outcome = evaluate(catalogue, stored.basket, stored.facts, stored.settings)
-    return Replayed(stored, outcome, encode_outcome(outcome))
+    found = await context.database.read(
+        lambda session: read_recorded(session, priced_by, transaction_id, transaction_counter), tenant=tenant_id
+    )
+    if found is None:
+        raise NotFound("ITERATION_NOT_FOUND", "There is no such iteration.")
+    outcome = found.price(found.catalogue())
+    return Replayed(found.stored, outcome, encode_outcome(outcome))

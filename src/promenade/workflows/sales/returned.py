@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-
-import msgspec
+from functools import partial
 
 from promenade.engine.basket import BasketLine, Refund
 from promenade.engine.money import minor_digits
 from promenade.errors import Conflict
-from promenade.store.budgets.charges import Consumed, consumed_by
+from promenade.store.budgets.charges import Consumed, Iteration, consumed_by
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.iterations import counted_transactions
 from promenade.store.sales import confirmations
-from promenade.workflows.settlement.refunds import KnownSale, refunds_of, unmatched
+from promenade.store.sales.return_policies import repricing_promotions
+from promenade.workflows.sales.recorded import read_recorded
+from promenade.workflows.settlement.refunds import KnownSale, PriceRest, refunds_of, repriced, rest_by_shares, unmatched
+from promenade.workflows.settlement.repricing import (
+    NOTHING_LEFT,
+    Given,
+    Rest,
+    decode_given,
+    discounts_of,
+    encode_given,
+    give_back_repriced,
+    rest_of,
+)
 from promenade.workflows.settlement.returns import (
     BudgetCharge,
     GiveBack,
@@ -27,8 +38,8 @@ from promenade.workflows.settlement.returns import (
 )
 from promenade.workflows.settlement.rules import SaleIdentity
 
-_QUANTITIES = msgspec.msgpack.Decoder(dict[str, int])
-_ENCODER = msgspec.msgpack.Encoder()
+REPRICED_MAX = 20
+"""How many sales of one basket are priced again; of the others the shares of the units go back."""
 
 
 async def read_refunds(
@@ -36,7 +47,8 @@ async def read_refunds(
 ) -> tuple[Refund, ...]:
     """Return the refund of each return line that names a sale, by what the books say now.
 
-    Three statements, whatever the number of lines; none if no line names a sale.
+    Five statements, whatever the number of lines, and two for each sale that is priced again, at most `REPRICED_MAX`;
+    none if no line names a sale.
     """
     named = {names[0] for line in lines if (names := named_sale(line)) is not None}
     if not named:
@@ -45,10 +57,16 @@ async def read_refunds(
     keys = {one.transaction_id: (one.origin, one.transaction_id, one.sale.transaction_counter) for one in found}
     consumed = await consumed_by(session, sorted(keys.values())) if keys else {}
     sales: dict[str, KnownSale] = {}
-    for one in found:
-        record = decode_record(one.sale.carried)
-        charges = _charged(record, consumed[keys[one.transaction_id]])
-        sales[one.transaction_id] = KnownSale(record, _quantities(one.sale), charges)
+    records = {one.transaction_id: decode_record(one.sale.carried) for one in found}
+    repricing = await _repricing(session, records.values())
+    again = 0
+    for one in sorted(found, key=lambda one: one.transaction_id):
+        record, key = records[one.transaction_id], keys[one.transaction_id]
+        given, price_rest = decode_given(one.sale.returned), None
+        if _is_repriced(record, given, repricing):
+            again += 1
+            price_rest = await _price_rest(session, key, record, given, again)
+        sales[one.transaction_id] = KnownSale(record, given, _charged(record, consumed[key]), price_rest)
     others = named - sales.keys()
     unconfirmed = await counted_transactions(session, origin, others) if others else set()
     return refunds_of(lines, own_transaction_id, currency, sales, unconfirmed)
@@ -65,6 +83,7 @@ async def take_back(
     does not have, or no longer has, what is returned.
     """
     found: list[GiveBack] = []
+    again = 0
     for transaction_id, quantities in returned.items():
         origin, held = await _lock(session, sale.origin, transaction_id)
         if held is None:
@@ -72,17 +91,26 @@ async def take_back(
                 message = f"There is no confirmed sale {transaction_id}, or it cannot be told which one is meant."
                 raise Conflict("UNKNOWN_SALE", message, "items")
             continue
-        record, before = decode_record(held.carried), _quantities(held)
+        record, given = decode_record(held.carried), decode_given(held.returned)
         if is_strict:
-            _require_matched(transaction_id, unmatched(record, before, quantities))
-        after = add_returned(record, before, quantities)
-        if after == before:
+            _require_matched(transaction_id, unmatched(record, given.quantities, quantities))
+        after = add_returned(record, given.quantities, quantities)
+        if after == given.quantities:
             continue
         key = (origin, transaction_id, held.transaction_counter)
-        rows = (await consumed_by(session, [key]))[key]
-        back = give_back(transaction_id, record, _charged(record, rows), before, after)
+        charges = _charged(record, (await consumed_by(session, [key]))[key])
+        price_rest = None
+        if _is_repriced(record, given, await _repricing(session, [record])):
+            again += 1
+            price_rest = await _price_rest(session, key, record, given, again)
+        if price_rest is None:
+            back = give_back(transaction_id, record, charges, given.quantities, after)
+            now = Given(after)
+        else:
+            before, now = repriced(record, given, after, price_rest(after))
+            back = give_back_repriced(transaction_id, record, charges, before, now)
         found.append(replace(back, origin=origin))
-        await confirmations.note_returned(session, origin, transaction_id, _ENCODER.encode(after))
+        await confirmations.note_returned(session, origin, transaction_id, encode_given(now))
     return tuple(found)
 
 
@@ -119,8 +147,48 @@ def _pieces(thousandths: int) -> str:
     return f"{thousandths // 1000}.{thousandths % 1000:03}".rstrip("0").rstrip(".")
 
 
-def _quantities(sale: confirmations.Sale) -> dict[str, int]:
-    return _QUANTITIES.decode(sale.returned) if sale.returned is not None else {}
+# ---- sales that are priced again ------------------------------------------------------------------------------------
+
+
+async def _repricing(session: Session, records: Iterable[SaleRecord]) -> set[str]:
+    """Return the promotions with the policy REPRICE among those that discounted these sales."""
+    named = {one.promotion_id for record in records for line in record.lines for one in line.discounts}
+    return await repricing_promotions(session, named) if named else set()
+
+
+def _is_repriced(record: SaleRecord, given: Given, repricing: set[str]) -> bool:
+    """Whether the sale is priced again: it was before, or one of its promotions asks for it.
+
+    Not if the till confirmed less than was evaluated: then the price of the rest cannot be told.
+    """
+    if record.reduced:
+        return False
+    return given.refunded is not None or any(
+        one.promotion_id in repricing for line in record.lines for one in line.discounts
+    )
+
+
+async def _price_rest(
+    session: Session, key: Iteration, record: SaleRecord, given: Given, turn: int
+) -> PriceRest | None:
+    """Return what prices the rest of a sale, the ``turn``-th of the basket that is priced again.
+
+    None: by the shares of its units, because there are too many or its iteration is no longer stored. If it was priced
+    again before, what the shares say is compared with what has been given back.
+    """
+    found = await read_recorded(session, *key) if turn <= REPRICED_MAX else None
+    if found is None:
+        return None if given.refunded is None else partial(rest_by_shares, record)
+    confirmed = discounts_of(record)
+    withdrawn = {one.promotion_id for one in found.stored.outcome.applied if one.discount_minor} - confirmed.keys()
+    catalogue = found.catalogue(withdrawn)
+    settings = replace(found.stored.settings, nudges=False, include_missed=False)
+
+    def price(returned: Mapping[str, int]) -> Rest:
+        rest = rest_of(found.stored.basket, returned)
+        return NOTHING_LEFT if rest is None else Rest.priced(found.price(catalogue, rest, settings))
+
+    return price
 
 
 def _charged(record: SaleRecord, rows: Sequence[Consumed]) -> list[BudgetCharge]:

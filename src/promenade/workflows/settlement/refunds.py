@@ -6,7 +6,7 @@ Pure. Every figure is the difference between the same function of the returned q
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
@@ -14,6 +14,14 @@ from math import floor
 from promenade.engine.basket import BasketLine, Refund, RefundShare
 from promenade.engine.money import divide, split_proportional
 from promenade.engine.outcome import UnitShare
+from promenade.workflows.settlement.repricing import (
+    Given,
+    Rest,
+    charges_back,
+    discounts_of,
+    given_after,
+    refunds_repriced,
+)
 from promenade.workflows.settlement.returns import (
     BudgetCharge,
     CarriedLine,
@@ -23,16 +31,23 @@ from promenade.workflows.settlement.returns import (
     points_worths,
 )
 
-__all__ = ["KnownSale", "refunds_of", "unmatched"]
+__all__ = ["KnownSale", "PriceRest", "refunds_of", "repriced", "rest_by_shares", "unmatched"]
+
+
+PriceRest = Callable[[Mapping[str, int]], Rest]
 
 
 @dataclass(frozen=True, slots=True)
 class KnownSale:
-    """A confirmed sale as the books have it: its record, what has been returned of it, and its budget charges."""
+    """A confirmed sale as the books have it: its record, what has been given back of it, and its budget charges.
+
+    ``price_rest`` is set if it is priced again without what is returned (thousandths by line).
+    """
 
     record: SaleRecord
-    returned: Mapping[str, int]  # thousandths by line
+    given: Given
     charges: Sequence[BudgetCharge]
+    price_rest: PriceRest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +79,7 @@ def refunds_of(
     """
     found: list[Refund] = []
     begun: dict[str, _Returning] = {}
+    places: dict[str, list[tuple[int, str]]] = {}  # of the sales that are priced again
     for line in lines:
         names = named_sale(line)
         if names is None:
@@ -77,8 +93,59 @@ def refunds_of(
         returning = begun.get(transaction_id)
         if returning is None:
             returning = begun[transaction_id] = _Returning(sale, currency)
-        found.append(returning.take(line.reference, reference, -line.quantity_thousandths))
+        refund = returning.take(line.reference, reference, -line.quantity_thousandths)
+        if sale.price_rest is not None and refund.amount_minor is not None:
+            places.setdefault(transaction_id, []).append((len(found), reference))
+        found.append(refund)
+    for transaction_id, its_places in places.items():
+        sale, quantities = sales[transaction_id], begun[transaction_id].returned
+        if sale.price_rest is None:
+            continue
+        before, after = repriced(sale.record, sale.given, quantities, sale.price_rest(quantities))
+        back = charges_back(sale.record, sale.charges, before, after)
+        told = [(reference, found[place]) for place, reference in its_places]
+        for (place, _), refund in zip(its_places, refunds_repriced(told, before, after, back, currency), strict=True):
+            found[place] = refund
     return tuple(found)
+
+
+def repriced(record: SaleRecord, given: Given, quantities: Mapping[str, int], rest: Rest) -> tuple[Given, Given]:
+    """Return what has been given back of a sale, and what will have been after ``quantities``, if ``rest`` is left."""
+    before = _with_amounts(record, given)
+    grosses: dict[str, int] = {}
+    for line in record.lines:
+        so_far, then = before.quantities.get(line.reference, 0), quantities.get(line.reference, 0)
+        if then > so_far:
+            grosses[line.reference] = _gross(line, then) - _gross(line, so_far)
+    return before, given_after(record, before, quantities, rest, grosses)
+
+
+def _with_amounts(record: SaleRecord, given: Given) -> Given:
+    """Return what has been given back with its amounts; those by the shares of the units have none yet."""
+    if given.refunded is not None:
+        return given
+    booked = _booked_discounts(record)
+    refunded: dict[str, int] = {}
+    off: dict[str, int] = {}
+    for line in record.lines:
+        returned = given.quantities.get(line.reference, 0)
+        if returned:
+            refunded[line.reference] = _paid(line, booked[line.reference], returned)
+        for one in booked[line.reference]:
+            off[one.promotion_id] = off.get(one.promotion_id, 0) + floor(one.of(line, returned))
+    return Given(given.quantities, refunded, off, _Points(record, given.quantities).given)
+
+
+def rest_by_shares(record: SaleRecord, quantities: Mapping[str, int]) -> Rest:
+    """Return what is left of a sale if its units keep their shares."""
+    given = _with_amounts(record, Given(quantities))
+    paid = sum(line.worth_minor for line in record.lines)
+    off = {name: whole - (given.off or {}).get(name, 0) for name, whole in discounts_of(record).items()}
+    return Rest(paid - sum((given.refunded or {}).values()), off, record.points - given.points)
+
+
+def _gross(line: CarriedLine, returned: int) -> int:
+    return divide(line.total_minor * returned, line.quantity_thousandths)
 
 
 def unmatched(
@@ -106,8 +173,8 @@ class _Returning:
         "_lines",
         "_parts",
         "_points",
-        "_returned",
         "_wholes",
+        "returned",
     )
 
     def __init__(self, sale: KnownSale, currency: str) -> None:
@@ -115,16 +182,16 @@ class _Returning:
         self._currency = currency
         self._is_foreign = bool(record.currency) and record.currency != currency
         self._lines = {line.reference: line for line in record.lines}
-        self._returned = dict(sale.returned)
+        self.returned = dict(sale.given.quantities)
         self._booked = _booked_discounts(record)
-        self._points = _Points(record, self._returned)
+        self._points = _Points(record, self.returned)
         self._charges = sale.charges
         self._wholes: dict[str, int] = {}
         self._parts: dict[str, int] = {}
         for line in record.lines:
             for one in self._booked[line.reference]:
                 self._wholes[one.promotion_id] = self._wholes.get(one.promotion_id, 0) + one.evaluated_minor
-                part = carried_by(line, one.units, self._returned.get(line.reference, 0))
+                part = carried_by(line, one.units, self.returned.get(line.reference, 0))
                 self._parts[one.promotion_id] = self._parts.get(one.promotion_id, 0) + part
 
     def take(self, own_reference: str, reference: str, quantity: int) -> Refund:
@@ -132,10 +199,10 @@ class _Returning:
         line = self._lines.get(reference)
         if line is None:
             return Refund(own_reference, "UNKNOWN_LINE")
-        before = self._returned.get(reference, 0)
+        before = self.returned.get(reference, 0)
         left = line.quantity_thousandths - before
         after = before + min(quantity, left)
-        self._returned[reference] = after
+        self.returned[reference] = after
         booked = self._booked[reference]
         shares = [share for one in booked for share in _shares(line, one, before, after)]
         is_over = quantity > left
@@ -171,7 +238,7 @@ class _Returning:
 class _Points:
     """The points that have gone back so far; see `returns` for their proportion."""
 
-    __slots__ = ("_given", "_points", "_value", "_whole", "_worths")
+    __slots__ = ("_points", "_value", "_whole", "_worths", "given")
 
     def __init__(self, record: SaleRecord, returned: Mapping[str, int]) -> None:
         self._points = record.points
@@ -180,12 +247,12 @@ class _Points:
         self._value = sum(
             (self._part(line, returned.get(line.reference, 0)) for line in record.lines), start=Fraction(0)
         )
-        self._given = self._so_far()
+        self.given = self._so_far()
 
     def take(self, line: CarriedLine, quantity: int) -> int:
         self._value += self._part(line, quantity)
-        before, self._given = self._given, self._so_far()
-        return self._given - before
+        before, self.given = self.given, self._so_far()
+        return self.given - before
 
     def _part(self, line: CarriedLine, quantity: int) -> Fraction:
         return Fraction(self._worths[line.reference] * quantity, line.quantity_thousandths)

@@ -21,6 +21,7 @@ sap.ui.define(
       ["validity", ["validFrom", "validTo", "currency"]],
       ["order", ["priority", "exclusivityLevel", "mutualExclusionGroup_ID"]],
       ["limits", ["maxApplicationsPerTransaction", "maxApplicationsPerCustomer", "maxApplicationsTotal"]],
+      ["returns", ["returnPolicy"]],
       ["experiment", ["isExperiment", "experimentGroupId", "controlGroupId"]]
     ];
     const PLACE = "$expand=posGroup($select=ID,code,name)";
