@@ -238,6 +238,25 @@ async def test_a_coupon_whose_type_was_deleted_is_owed(shop: Shop) -> None:
     assert f"{identity('gone')} (COUPON_TYPE_NOT_FOUND" in failed.reason
 
 
+async def test_a_coupon_whose_type_has_ended_is_owed_until_the_type_is_extended(shop: Shop) -> None:
+    await shop.coupon_type("over", valid_to=NOON + timedelta(minutes=1))
+    priced = outcome((line("1", 1000, 500),), (applied("stamps", points=4, coupon_type_ids=("over",)),))
+    counter = await shop.price("T1", priced, customer_id="C1")
+    await shop.confirm("T1", counter)
+    shop.later(minutes=1)
+    await shop.work()
+    waiting = await side_effects_status(shop.context, shop.tenant, "T1", counter)
+    assert (waiting.status, waiting.loyalty_points_earned, waiting.post_purchase_coupons) == ("PENDING", 4, ())
+    assert waiting.reason is not None
+    assert f"{identity('over')} (COUPON_TYPE_ENDED" in waiting.reason
+    assert await shop.count("CouponCodes") == 0
+    await shop.change("CouponTypes", "over", valid_to=NOON + timedelta(days=1))
+    shop.later(minutes=10)
+    await shop.work()
+    done = await side_effects_status(shop.context, shop.tenant, "T1", counter)
+    assert (done.status, len(done.post_purchase_coupons)) == ("COMPLETED", 1)
+
+
 async def test_database_error_messages_are_not_shown_to_tills(shop: Shop) -> None:
     await shop.coupon_type("save")
     fact = await shop.coupon("SAVE-1", "save")

@@ -69,12 +69,12 @@ def check_issuable(kind: IssuingType, at: datetime) -> None:
     if kind.status != "ACTIVE":
         message = f"The coupon type {kind.code} is {kind.status}; activate it before its codes are issued."
         raise Conflict("COUPON_TYPE_INACTIVE", message)
+    _check_spendable(kind, at)
+
+
+def _check_spendable(kind: IssuingType, at: datetime) -> None:
     if kind.valid_to is not None and kind.valid_to <= at:
         raise Conflict("COUPON_TYPE_ENDED", f"The validity of the coupon type {kind.code} has ended.")
-    _check_code(kind)
-
-
-def _check_code(kind: IssuingType) -> None:
     if kind.is_generic and kind.generic_code is None:
         raise Conflict("NO_GENERIC_CODE", f"The GENERIC coupon type {kind.code} has no genericCode to give out.")
 
@@ -82,8 +82,12 @@ def _check_code(kind: IssuingType) -> None:
 async def issue_one(
     session: Session, kind: IssuingType, order: Order, *, at: datetime, new_id: Callable[[], str], draw: Draw | None
 ) -> IssuedCoupon:
-    """`issue_coupons` for one customer. Raises Conflict (CODES_EXHAUSTED, NO_GENERIC_CODE) if there is no code."""
-    _check_code(kind)
+    """`issue_coupons` for one customer.
+
+    Raises Conflict if there is no code (CODES_EXHAUSTED, NO_GENERIC_CODE) or it could never be spent
+    (COUPON_TYPE_ENDED). The type may be INACTIVE.
+    """
+    _check_spendable(kind, at)
     (coupon,) = await issue_coupons(session, kind, order, at=at, new_id=new_id, draw=draw)
     if coupon is None:
         raise exhausted(kind)
