@@ -43,7 +43,7 @@ class ImportJobs(
     rows_skipped = integer("Number of rows skipped, because they were not to be stored.", default=0, read_only=True)
     continue_on_error = boolean("Whether valid rows are stored when others fail.", read_only=True)
     idempotency_key = text(255, "The idempotency key: repeated requests with the same key are one job.", read_only=True)
-    callback_url = text(2000, "URL that is notified when the job has ended.")
+    callback_url = text(2000, "URL that is notified when the job has ended, at once if it already has.")
     started_at = timestamp("Time at which processing started.", read_only=True)
     completed_at = timestamp("Time at which the job ended.", read_only=True)
     message = text(2000, "The result, as a sentence.", read_only=True)

@@ -127,6 +127,12 @@ _BULK_HEADER = ComplexType(
             "Used instead of the header Idempotency-Key; kept for 24 hours.",
             length=255,
         ),
+        _member(
+            "callbackUrl",
+            Primitive.STRING,
+            "URL that is notified when the job has ended: https, or another URL that the operator allows.",
+            length=2000,
+        ),
     ),
     annotations=_described("Settings of a bulk import for all its rows."),
 )

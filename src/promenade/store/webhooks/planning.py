@@ -1,6 +1,6 @@
 """Planning of deliveries: each event of the outbox is processed once, all its deliveries in one transaction.
 
-Every function needs a system session: portions span tenants.
+Every function but `plan` needs a system session: portions span tenants.
 """
 
 from __future__ import annotations

@@ -98,7 +98,9 @@ class BulkImport:
         else:
             for _ in steps:
                 await asyncio.sleep(0)
-        header: BulkHeader = decode_header(rows.members.get("header"), key)
+        header: BulkHeader = decode_header(
+            rows.members.get("header"), key, self._context.webhook_allow
+        )
         caller = call.caller
         tenant_id = await tenant_of_import(
             self._context, caller.tenant_id, header.tenant_id, is_administrator=SESSION_SCOPE in caller.scopes
@@ -110,6 +112,7 @@ class BulkImport:
             continue_on_error=header.continue_on_error,
             key=header.key,
             key_scope=KEY_SCOPE,
+            callback_url=header.callback_url,
             unfinished_max=JOBS_MAX,
         )
         return await accept_import(self._context, tenant_id, order, pack(rows))

@@ -5,7 +5,7 @@ Specification, Bulk import request.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +14,11 @@ from starlette.types import Scope
 from odata_server.payload import decode_json
 from promenade.errors import Detail, Invalid
 from promenade.interface import MINOR_VERSION
+from promenade.workflows.authoring.callbacks import callback_fault
 
 KEY_LENGTH_MAX = 255
-_NAMES = ("tenantId", "minorVersion", "continueOnError", "idempotencyKey")
+URL_LENGTH_MAX = 2000
+_NAMES = ("tenantId", "minorVersion", "continueOnError", "idempotencyKey", "callbackUrl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,7 @@ class BulkHeader:
     tenant_id: str | None = None
     continue_on_error: bool = False
     key: str | None = None
+    callback_url: str | None = None
 
 
 def key_of_headers(scope: Scope) -> str | None:
@@ -44,17 +47,18 @@ def key_of_headers(scope: Scope) -> str | None:
     return key
 
 
-def decode_header(text: bytes | None, key: str | None) -> BulkHeader:
+def decode_header(text: bytes | None, key: str | None, http_hosts: Collection[str] = ()) -> BulkHeader:
     """Return the header of a body from its JSON text; ``key`` is the HTTP header's key, with which it must agree.
 
-    Raises Invalid: a single error as it is, several as MULTIPLE_ERRORS with details.
+    ``http_hosts`` may be called back with plain http. Raises Invalid: a single error as it is, several as
+    MULTIPLE_ERRORS with details.
     """
     members = decode_json(text) if text is not None else None
     if members is None:
         return BulkHeader(key=key)
     if not isinstance(members, dict):
         raise Invalid("TYPE_MISMATCH", "header must be a JSON object.", "header")
-    faults = list(_faults(members))
+    faults = list(_faults(members, http_hosts))
     if len(faults) > 1:
         raise Invalid("MULTIPLE_ERRORS", f"{len(faults)} values are wrong.", details=faults)
     if faults:
@@ -62,14 +66,19 @@ def decode_header(text: bytes | None, key: str | None) -> BulkHeader:
     in_body = members.get("idempotencyKey")
     if key is not None and in_body is not None and key != in_body:
         raise _keys_differ()
-    return BulkHeader(members.get("tenantId"), members.get("continueOnError") or False, in_body or key)
+    return BulkHeader(
+        tenant_id=members.get("tenantId"),
+        continue_on_error=members.get("continueOnError") or False,
+        key=in_body or key,
+        callback_url=members.get("callbackUrl") or None,
+    )
 
 
-def _faults(members: Mapping[str, Any]) -> Iterator[Detail]:
+def _faults(members: Mapping[str, Any], http_hosts: Collection[str]) -> Iterator[Detail]:
     unknown = [name for name in members if name not in _NAMES and "@" not in name]
     for name in unknown[:50]:
         yield Detail("UNKNOWN_PROPERTY", f"header has no member {name[:80]}.", f"header/{name[:80]}")
-    tenant, version, goes_on, key = (members.get(name) for name in _NAMES)
+    tenant, version, goes_on, key, url = (members.get(name) for name in _NAMES)
     if not isinstance(tenant, str | None):
         yield Detail("TYPE_MISMATCH", "header/tenantId must be a string.", "header/tenantId")
     if version is not None:
@@ -80,6 +89,8 @@ def _faults(members: Mapping[str, Any]) -> Iterator[Detail]:
         yield Detail("TYPE_MISMATCH", "header/idempotencyKey must be a string.", "header/idempotencyKey")
     elif key is not None and not _is_key(key):
         yield Detail("INVALID_KEY", _KEY_RULE.format("header/idempotencyKey"), "header/idempotencyKey")
+    if url is not None:
+        yield from _url_faults(url, http_hosts)
 
 
 def _version_faults(version: object) -> Iterator[Detail]:
@@ -89,6 +100,18 @@ def _version_faults(version: object) -> Iterator[Detail]:
     elif not 1 <= version <= MINOR_VERSION:
         message = f"{target} must be from 1 to {MINOR_VERSION}, the newest supported version."
         yield Detail("UNSUPPORTED_MINOR_VERSION", message, target)
+
+
+def _url_faults(url: object, http_hosts: Collection[str]) -> Iterator[Detail]:
+    target = "header/callbackUrl"
+    if not isinstance(url, str):
+        yield Detail("TYPE_MISMATCH", f"{target} must be a string.", target)
+    elif len(url) > URL_LENGTH_MAX:
+        yield Detail("TOO_LONG", f"{target} must have at most {URL_LENGTH_MAX} characters.", target)
+    elif url:
+        fault = callback_fault(url, http_hosts, target)
+        if fault is not None:
+            yield fault
 
 
 _KEY_RULE = "{} must have 1 to 255 characters, all of them printable."

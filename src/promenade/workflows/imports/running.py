@@ -23,8 +23,6 @@ from promenade.events import (
     ArticleImportJobCompleted,
     ArticleImportJobFailed,
     Event,
-    ImportJobCompleted,
-    ImportJobFailed,
 )
 from promenade.log import Logger
 from promenade.store.authoring.statements import insert_rows
@@ -35,6 +33,7 @@ from promenade.store.imports.outcomes import Counts, end_article_job, end_job, n
 from promenade.store.imports.parts import NumberedRow, read_part, unpack
 from promenade.store.imports.work import ImportClaim, drop
 from promenade.store.webhooks.outbox import emit
+from promenade.workflows.authoring.jobs import job_event
 from promenade.workflows.context import Context
 from promenade.workflows.imports.importing import Portion, RowFault, RowImporter
 from promenade.workflows.imports.progress import counted, failed_rows, note_portion, storable
@@ -442,7 +441,7 @@ async def end(context: Context, session: Session, held: ImportClaim, ended: Ende
     """Write a job's result, notify subscribers and its callbackUrl, and delete its rows; raises LeaseLost.
 
     A concurrent change of the callbackUrl either commits before the job's row is written here, and is used, or finds
-    the job ended.
+    the job ended, and calls it itself.
     """
     await drop(session, held)
     message = storable(ended.message, _MESSAGE_MAX)
@@ -458,11 +457,16 @@ async def end(context: Context, session: Session, held: ImportClaim, ended: Ende
 
 
 def _event(held: ImportClaim, ended: Ended) -> Event:
-    counts = ended.counts
-    numbers = (held.total_rows, counts.succeeded, counts.failed, held.rows_skipped)
-    if ended.status == "SUCCEEDED":
-        return ImportJobCompleted(held.job_id, held.entity, held.source, *numbers)
-    return ImportJobFailed(held.job_id, held.entity, held.source, *numbers, ended.message)
+    job = {
+        "id": held.job_id,
+        "entity": held.entity,
+        "source": held.source,
+        "total_rows": held.total_rows,
+        "rows_succeeded": ended.counts.succeeded,
+        "rows_failed": ended.counts.failed,
+        "rows_skipped": held.rows_skipped,
+    }
+    return job_event(job, ended.status, ended.message)
 
 
 def _article_event(held: ImportClaim, ended: Ended) -> Event:

@@ -40,7 +40,7 @@ def change(database_url: str, *statements: str) -> None:
 def end(api: Bulk, job_id: str, status: str = "SUCCEEDED") -> None:
     change(
         api.database_url,
-        f"UPDATE import_jobs SET status = '{status}' WHERE id = '{job_id}'",
+        f"UPDATE import_jobs SET status = '{status}', completed_at = created_at WHERE id = '{job_id}'",
         f"DELETE FROM import_work WHERE job_id = '{job_id}'",
     )
 

@@ -110,9 +110,11 @@ def test_a_batch_does_not_accept_imports(api: Bulk) -> None:
 
 
 def test_the_import_header_may_have_all_its_fields(api: Bulk) -> None:
-    header = {"tenantId": api.tenant, "minorVersion": 13, "continueOnError": True, "idempotencyKey": "k"}
+    header = {"tenantId": api.tenant, "minorVersion": 13, "continueOnError": True, "idempotencyKey": "k",
+              "callbackUrl": "https://erp.example/done"}  # fmt: skip
     job = api.read(f"ImportJobs({accepted(api.send(header=header))})")
     assert (job["continueOnError"], job["idempotencyKey"], job["tenantId"]) == (True, "k", api.tenant)
+    assert job["callbackUrl"] == "https://erp.example/done"
 
 
 @pytest.mark.parametrize(
@@ -120,12 +122,13 @@ def test_the_import_header_may_have_all_its_fields(api: Bulk) -> None:
     [
         None, {}, {"tenantId": None, "minorVersion": None, "continueOnError": None, "idempotencyKey": None},
         {"minorVersion": 1}, {"continueOnError": False}, {"@odata.type": "#PublicAPI.BulkImportHeader"},
+        {"callbackUrl": None},
     ],
 )  # fmt: skip
 def test_the_fields_of_the_import_header_are_optional(api: Bulk, header: Any) -> None:
     body = {"header": header, "rows": articles(1)}
     job = api.read(f"ImportJobs({accepted(api.raw(json.dumps(body).encode()))})")
-    assert (job["continueOnError"], job["idempotencyKey"]) == (False, None)
+    assert (job["continueOnError"], job["idempotencyKey"], job["callbackUrl"]) == (False, None, None)
 
 
 @pytest.mark.parametrize(
@@ -149,6 +152,10 @@ def test_the_fields_of_the_import_header_are_optional(api: Bulk, header: Any) ->
         ({"idempotencyKey": "x" * 256}, "INVALID_KEY", "header/idempotencyKey"),
         ({"idempotencyKey": "a\nb"}, "INVALID_KEY", "header/idempotencyKey"),
         ({"idempotencyKey": "\0"}, "INVALID_KEY", "header/idempotencyKey"),
+        ({"callbackUrl": 7}, "TYPE_MISMATCH", "header/callbackUrl"),
+        ({"callbackUrl": "erp.example"}, "INVALID_URL", "header/callbackUrl"),
+        ({"callbackUrl": "http://erp.example"}, "HTTPS_REQUIRED", "header/callbackUrl"),
+        ({"callbackUrl": "https://erp.example/" + "x" * 2000}, "TOO_LONG", "header/callbackUrl"),
         ({"continueOnErorr": True}, "UNKNOWN_PROPERTY", "header/continueOnErorr"),
         ({"x": 1, "minorVersion": 99}, "MULTIPLE_ERRORS", None),
     ],

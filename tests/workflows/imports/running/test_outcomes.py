@@ -6,7 +6,14 @@ from __future__ import annotations
 
 import json
 
+import pytest
+from sqlalchemy import delete
+
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Session
+from promenade.workflows.authoring import Authoring
 from promenade.workflows.imports.progress import FAULTS_IN_FULL
+from promenade.workflows.webhooks.planning import plan_deliveries
 from tests.workflows.imports.running.yard import Yard, good
 
 CALLBACK = "https://example.com/told"
@@ -130,6 +137,43 @@ async def test_a_master_data_job_calls_the_callback_url_of_its_tenant(yard: Yard
     (soap,) = await yard.every("ImportJobs", source="MASTER_DATA_SOAP")
     assert (soap.total_rows, soap.rows_succeeded, soap.rows_skipped) == (3, 1, 2)
     assert soap.message == "1 of 1 rows were imported. 2 were skipped."
+
+
+@pytest.mark.parametrize("days", [0, 40])
+async def test_an_address_set_after_the_end_is_called_at_once_with_the_message_of_the_job(
+    yard: Yard, days: int
+) -> None:
+    """Even if the event has been deleted since."""
+    job_id = await yard.accept([good(1), good(2, bad=["name"])])
+    await yard.work()
+    await plan_deliveries(yard.context, 10)
+    (told,) = await yard.every("outbox_events")
+    if days:
+        yard.shop.later(days=days)
+        await yard.context.database.write(
+            lambda session: session.rowcount(delete(table("outbox_events"))), tenant=yard.shop.tenant
+        )
+    await set_callback(yard, job_id, CALLBACK)
+    (log,) = await yard.every("NotificationLogs")
+    (queued,) = await yard.every("webhook_queue")
+    (event,) = await yard.every("outbox_events")
+    assert (log.callback_url, log.subscription_id, log.status) == (CALLBACK, None, "PENDING")
+    assert (log.event_id, queued.event_id, queued.delivery_id) == (event.id, event.id, log.id)
+    assert queued.due_at <= yard.shop.now[0]
+    assert (event.id == told.id, event.payload) == (not days, told.payload)
+    assert (await plan_deliveries(yard.context, 10)).events == 0  # subscribers are not told again
+    await set_callback(yard, job_id, CALLBACK)
+    await set_callback(yard, job_id, None)
+    assert len(await yard.every("webhook_queue")) == 1
+
+
+async def set_callback(yard: Yard, job_id: str, url: str | None) -> None:
+    async def work(session: Session) -> None:
+        authoring = Authoring(session, user="erp", at=yard.shop.now[0], new_id=yard.context.new_id)
+        await authoring.update("ImportJobs", job_id, {"callbackUrl": url})
+        await authoring.finish()
+
+    await yard.context.database.write(work, tenant=yard.shop.tenant)
 
 
 async def test_a_job_without_rows_has_succeeded(yard: Yard) -> None:
