@@ -32,7 +32,7 @@ class _Subscriptions(Rules):
                 write.after["event_types"] = list(dict.fromkeys(write.after["event_types"] or ()))
             if write.act is Act.UPDATE and write.after["is_active"] and write.differs("is_active"):
                 write.after |= {"failure_count": 0, "disabled_at": None}  # enabling it resets its health
-            if not write.after.get("secret") and (write.act is Act.CREATE or "secret" in write.given):
+            if write.after.get("secret") is None and (write.act is Act.CREATE or "secret" in write.given):
                 _make_secret(unit, write)
             before = (write.before or {}).get("secret")
             if write.act is Act.UPDATE and before and write.differs("secret"):
