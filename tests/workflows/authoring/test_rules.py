@@ -143,7 +143,8 @@ async def test_a_coupon_code_cannot_be_used_twice(desk: Desk) -> None:
     await desk.put("CouponCodes", coupon_type_id=kind, code="WINTER", status="ACTIVE", source="MANUAL")
     error = await refused(desk, Conflict, desk.update("CouponTypes", kind, genericCode="WINTER"))
     assert "WINTER" not in error.message
-    rows = [{"couponType_ID": kind, "code": "SPRING"}]
+    own = await desk.given("CouponTypes", codeType="INDIVIDUAL")
+    rows = [{"couponType_ID": own, "code": "SPRING"}]
     await refused(desk, Conflict, desk.unit(lambda one: one.create_many("CouponCodes", rows), importing=True))
 
 

@@ -70,6 +70,8 @@ class _CouponCodes(Rules):
 
     async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
         await _refuse_taken(unit, writes, "code", ("CouponTypes", "generic_code"))
+        new = [write for write in writes if write.act is Act.CREATE]
+        await _refuse_shared(unit, new, "Codes can be imported only into INDIVIDUAL coupon types")
         return []
 
     async def store(self, unit: Unit, writes: Sequence[Write]) -> None:
@@ -109,7 +111,7 @@ class _Batches(Rules):
             elif (write.after.get("quantity") or 0) > _BATCH_MAX and write.differs("quantity"):
                 target = write.target("quantity")
                 unit.faults.add(Detail("OUT_OF_RANGE", f"{target} must be at most {_BATCH_MAX}.", target))
-        await _refuse_shared(unit, [one for one in writes if one.act is not Act.DELETE])
+        await _refuse_shared(unit, [one for one in writes if one.act is not Act.DELETE], _GENERATED)
         return []
 
 
@@ -122,12 +124,15 @@ class _RefillSchedules(Rules):
                 if (write.after.get(column) or 0) > _BATCH_MAX and write.differs(column):
                     target = write.target(column)
                     unit.faults.add(Detail("OUT_OF_RANGE", f"{target} must be at most {_BATCH_MAX}.", target))
-        await _refuse_shared(unit, given)
+        await _refuse_shared(unit, given, _GENERATED)
         return []
 
 
-async def _refuse_shared(unit: Unit, writes: Sequence[Write]) -> None:
-    """Refuse to generate codes for a GENERIC coupon type."""
+_GENERATED = "Codes can be generated only for INDIVIDUAL coupon types"
+
+
+async def _refuse_shared(unit: Unit, writes: Sequence[Write], rule: str) -> None:
+    """Refuse codes of their own for a GENERIC coupon type; ``rule`` is the first half of the message."""
     named: dict[str | None, list[Write]] = {}
     for write in writes:
         if write.differs("coupon_type_id"):
@@ -135,7 +140,7 @@ async def _refuse_shared(unit: Unit, writes: Sequence[Write]) -> None:
     for row in await read_rows(unit.session, "CouponTypes", "id", {key for key in named if key}, lock="share"):
         for write in named[row["id"]] if row["code_type"] == "GENERIC" else ():
             target = write.target("coupon_type_id")
-            message = "Codes can be generated only for INDIVIDUAL coupon types; a GENERIC one has one shared code."
+            message = f"{rule}; a GENERIC one has one shared code."
             unit.faults.add(Detail("INDIVIDUAL_ONLY", message, target))
 
 

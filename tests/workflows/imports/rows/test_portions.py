@@ -189,7 +189,7 @@ async def test_an_already_broken_promotion_is_reported_for_every_row(dock: Dock)
         assert found == told_alone
 
 
-async def test_coupon_codes_of_either_kind_are_external_and_unique(dock: Dock) -> None:
+async def test_imported_coupon_codes_are_individual_external_and_unique(dock: Dock) -> None:
     await dock.desk.given("CouponTypes", codeType="GENERIC", genericCode="SHARED")
     generic, individual = [await dock.desk.given("CouponTypes", codeType=kind) for kind in ("GENERIC", "INDIVIDUAL")]
     await dock.desk.put("CouponCodes", coupon_type_id=individual, code="POOLED", status="ACTIVE")
@@ -198,21 +198,22 @@ async def test_coupon_codes_of_either_kind_are_external_and_unique(dock: Dock) -
         {"code": "I1", "couponType@odata.bind": f"CouponTypes({individual})", "source": "MANUAL", "status": "CREATED"},
         {"code": "I1", "couponType_ID": individual},
         {"code": "SHARED", "couponType_ID": individual},
-        {"code": "POOLED", "couponType_ID": generic},
+        {"code": "POOLED", "couponType_ID": individual},
         {"code": "!", "couponType_ID": individual, "customerId": "c", "issuanceChannel": "BATCH"},
         {"code": "I2", "couponType_ID": individual, "status": "REDEEMED"},
         {"couponType_ID": individual},
         {"code": "I3"},
     ]
     portion = await dock.bring("CouponCodes", rows)
-    assert numbers(portion) == [1, 2, 6]
+    assert numbers(portion) == [2, 6]
     assert {one.name for one in portion.stored} == {""}
     assert told(portion) == [
+        (1, "INDIVIDUAL_ONLY", "couponType_ID"),
         (3, "ALREADY_EXISTS", "code"), (4, "ALREADY_EXISTS", "code"), (5, "ALREADY_EXISTS", "code"),
         (7, "INVALID_INITIAL_STATUS", "status"), (8, "REQUIRED", "code"), (9, "REQUIRED", "couponType_ID"),
     ]  # fmt: skip
     found = {row["code"]: row for row in await dock.desk.rows("CouponCodes")}
-    for code, status in (("G1", "ACTIVE"), ("I1", "CREATED"), ("!", "ACTIVE")):
+    for code, status in (("I1", "CREATED"), ("!", "ACTIVE")):
         there = found[code]
         assert (there["source"], there["issuanceChannel"], there["status"]) == ("EXTERNAL", "EXTERNAL", status)
 
