@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -137,18 +138,58 @@ async def test_a_scheduled_budget_is_spent_from_its_start_even_before_its_status
     assert (await office.status("begun"), await office.exhausted("begun")) == ("EXHAUSTED", 1)
 
 
-@pytest.mark.parametrize("status", ["DRAFT", "EXPIRED"])
-async def test_a_budget_that_does_not_run_is_not_exhausted(office: Office, status: str) -> None:
+async def test_a_budget_that_does_not_run_is_not_exhausted(office: Office) -> None:
     """Its contributions still count: they were paid."""
-    await office.shop.budget("it", "10", status=status)
+    await office.shop.budget("it", "10", status="DRAFT")
     paid = await office.recharge("it", "5")
     await office.desk.update("Budgets", identity("it"), totalAmount=Decimal(5))
     await office.desk.remove("RechargeContributions", paid)
     row = await office.budget("it")
-    assert (row.status, row.total_amount) == (status, 0)
+    assert (row.status, row.total_amount) == ("DRAFT", 0)
     assert await office.told("BUDGET_EXHAUSTED") == []
     await office.recharge("it", "5")
-    assert await office.status("it") == status
+    assert await office.status("it") == "DRAFT"
+
+
+async def test_an_expired_budget_takes_no_money_until_its_validity_is_extended(office: Office) -> None:
+    await office.shop.budget("it", "10", valid_to=NOON + timedelta(minutes=1))
+    paid = await office.recharge("it", "5")
+    await office.shop.change("Budgets", "it", status="EXPIRED", valid_to=NOON)
+    for refused in (
+        office.recharge("it", "5"),
+        office.desk.update("RechargeContributions", paid, amount=Decimal(6)),
+        office.desk.update("Budgets", identity("it"), totalAmount=Decimal(16)),
+    ):
+        with pytest.raises(Conflict) as caught:
+            await refused
+        assert caught.value.code == "BUDGET_EXPIRED"
+    await office.desk.update("Budgets", identity("it"), totalAmount=Decimal(12))
+    await office.desk.remove("RechargeContributions", paid)  # less is possible
+    assert (await office.status("it"), (await office.budget("it")).total_amount) == ("EXPIRED", 7)
+    await office.desk.update("Budgets", identity("it"), validTo=NOON + timedelta(days=1))
+    await office.recharge("it", "5")
+    assert (await office.status("it"), (await office.budget("it")).total_amount) == ("ACTIVE", 12)
+    assert ("ann", "EXTEND", "status: EXPIRED -> ACTIVE") in await office.trail("it")
+
+
+@pytest.mark.parametrize(
+    ("total", "change", "status"),
+    [
+        ("10", {"validTo": None}, "ACTIVE"),
+        ("5", {"validTo": NOON + timedelta(days=1)}, "EXHAUSTED"),
+        ("5", {"validTo": NOON + timedelta(days=1), "totalAmount": Decimal(6)}, "ACTIVE"),
+        ("10", {"validFrom": NOON + timedelta(days=1), "validTo": NOON + timedelta(days=2)}, "SCHEDULED"),
+        ("10", {"validTo": NOON}, "EXPIRED"),
+        ("10", {"name": "Other"}, "EXPIRED"),
+    ],
+)
+async def test_an_extended_budget_has_the_status_of_a_new_one(
+    office: Office, total: str, change: dict[str, Any], status: str
+) -> None:
+    over = NOON - timedelta(minutes=1)
+    await office.shop.budget("it", total, consumed_amount=Decimal(5), status="EXPIRED", valid_to=over)
+    await office.desk.update("Budgets", identity("it"), **change)
+    assert (await office.status("it"), await office.exhausted("it")) == (status, int(status == "EXHAUSTED"))
 
 
 async def test_a_return_to_an_expired_budget_leaves_it_expired(office: Office) -> None:

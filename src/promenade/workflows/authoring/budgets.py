@@ -29,6 +29,7 @@ class _Budgets(Rules):
         changed = [write for write in writes if write.act is Act.UPDATE]
         for write in changed:
             _check_total(unit, write)
+            _check_expired(unit, write.before or {}, write.after, write.target("total_amount"))
             _check_validity(unit, write)
         await self._check_currency(unit, [write for write in changed if write.differs("currency")])
         for write in writes:
@@ -57,13 +58,16 @@ class _Budgets(Rules):
 
 
 def _follow_clock(unit: Unit, write: Write) -> None:
-    """Make a budget SCHEDULED if it is activated before its start, and ACTIVE if an exhausted one gets more money."""
+    """Make a budget SCHEDULED if it is activated before its start, and ACTIVE if an exhausted one gets more money.
+
+    An expired one whose validity is extended runs again, or will.
+    """
     row = write.after
     before = write.before
-    starts = row["valid_from"]
+    starts, ends = row["valid_from"], row["valid_to"]
     is_new_status = before is None or before["status"] == "DRAFT"
+    begins_later = starts is not None and starts > unit.at
     if row["status"] in ("ACTIVE", "SCHEDULED") and is_new_status:
-        begins_later = starts is not None and starts > unit.at
         if begins_later:
             row["status"] = "SCHEDULED"
         elif row["status"] == "SCHEDULED":
@@ -76,6 +80,8 @@ def _follow_clock(unit: Unit, write: Write) -> None:
             )
     if before is not None and before["status"] == row["status"] == "EXHAUSTED" and not _is_used_up(row):
         row["status"], write.verb = "ACTIVE", "recharge"
+    if before is not None and before["status"] == row["status"] == "EXPIRED" and (ends is None or ends > unit.at):
+        row["status"], write.verb = "SCHEDULED" if begins_later else "ACTIVE", "extend"
 
 
 def _exhaust(unit: Unit, write: Write) -> None:
@@ -108,6 +114,14 @@ def _check_total(unit: Unit, write: Write) -> None:
         target = write.target("total_amount")
         message = "The total cannot be less than the amount that was spent or granted to stores."
         unit.faults.add(Conflict("TOTAL_BELOW_CONSUMED", message, target))
+
+
+def _check_expired(unit: Unit, before: Columns, after: Columns, target: str) -> None:
+    """Refuse more money for a budget that stays expired: no sale could ever spend it."""
+    raised = (after["total_amount"] or _ZERO) > (before["total_amount"] or _ZERO)
+    if before["status"] == after["status"] == "EXPIRED" and raised:
+        message = "The budget has expired; extend its validTo, then it runs again and can be recharged."
+        unit.faults.add(Conflict("BUDGET_EXPIRED", message, target))
 
 
 def _check_validity(unit: Unit, write: Write) -> None:
@@ -184,6 +198,7 @@ def _recharged(unit: Unit, budget: Columns, writes: Sequence[Write]) -> Write:
     write = Write(shape_of("Budgets"), Act.UPDATE, budget["id"], "", budget, after, is_named=True)
     _follow_clock(unit, write)
     _exhaust(unit, write)
+    _check_expired(unit, budget, after, "amount")
     if after["total_amount"] >= _TOTAL_BOUND:
         message = "The total of the budget would exceed the largest possible amount."
         unit.faults.add(Detail("OUT_OF_RANGE", message, "amount"))

@@ -108,6 +108,8 @@ MACHINES: Mapping[str, Machine] = MappingProxyType(
                 _move("exhaust", "ACTIVE", "EXHAUSTED", by_patch=False),
                 _move("recharge", "EXHAUSTED", "ACTIVE", by_patch=False),
                 _move("expire", "SCHEDULED ACTIVE EXHAUSTED", "EXPIRED", by_patch=False),
+                _move("extend", "EXPIRED", "ACTIVE", by_patch=False),
+                _move("extend", "EXPIRED", "SCHEDULED", by_patch=False),
             ),
         ),
         "CouponTypes": Machine(
