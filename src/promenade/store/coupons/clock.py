@@ -52,8 +52,8 @@ _CLOCK_SKEW = timedelta(seconds=10)  # the assumed clock difference between two 
 class ExpiredItem:
     """A code or a reservation as it was when it expired; ``coupon_id`` None: the shared code of a type.
 
-    ``transaction_id`` held it; ``is_held``: it was issued, not in the pool; ``valid_until`` is the earlier of the ends
-    of the code and its type.
+    ``transaction_id`` held it; ``is_held``: it was issued, or imported for a customer; ``valid_until`` is the earlier
+    of the ends of the code and its type.
     """
 
     coupon_id: str | None
@@ -126,7 +126,6 @@ async def end_codes(session: Session, due: Due, at: datetime, limit: int) -> lis
         _CODES.c.coupon_type_id,
         _CODES.c.customer_id,
         _CODES.c.reserved_by_transaction_id,
-        _CODES.c.source,
         _CODES.c.issued_at,
         _CODES.c.valid_until,
     ).where(EXPIRE.in_state(due.status))
@@ -145,7 +144,7 @@ async def end_codes(session: Session, due: Due, at: datetime, limit: int) -> lis
             row.coupon_type_id,
             row.customer_id,
             row.reserved_by_transaction_id,
-            is_held=row.issued_at is not None or row.source == "EXTERNAL",
+            is_held=row.issued_at is not None or row.customer_id is not None,
             valid_until=min([end for end in (row.valid_until, ends.get(row.coupon_type_id)) if end is not None]),
         )
         for row in rows

@@ -104,7 +104,8 @@ async def _work(portions: Sequence[tuple[str, Portion]]) -> JobResult:
 def _expiry(context: Context, due: Due, at: datetime) -> Portion:
     async def work(session: Session) -> int:
         ended = await store.end_codes(session, due, at, PORTION)
-        # Codes in the pool expire without events: nobody holds them, and there may be a million.
+        # Codes in the pool and imported ones expire without events: nobody is known to hold them, and there may be a
+        # million.
         held = [one for one in ended if one.is_held]
         await _log_ended(context, session, EXPIRE.log, held, at)
         news = [

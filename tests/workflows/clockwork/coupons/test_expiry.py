@@ -58,14 +58,15 @@ async def test_a_code_expires_with_its_type(shop: Shop) -> None:
     assert {one["validUntil"] for one in await news(shop)} == {"2026-03-02T13:00:00Z"}
 
 
-async def test_expiry_sends_events_for_held_codes_and_none_for_the_pool(shop: Shop) -> None:
+async def test_expiry_sends_events_for_held_codes_and_none_for_others(shop: Shop) -> None:
     end = NOON + HOUR
     await shop.coupon("ISSUED", "gift", valid_until=end, issued_at=NOON, customer_id="C-7")
     await shop.coupon("OUTSIDE", "gift", valid_until=end, source="EXTERNAL")
     await shop.coupon("POOLED", "gift", valid_until=end)
+    await shop.coupon("NAMED", "gift", valid_until=end, source="EXTERNAL", customer_id="C-8")
     shop.later(hours=2)
-    assert await sweep(shop) == 3
-    assert await statuses(shop) == {"EXPIRED": 3}
+    assert await sweep(shop) == 4
+    assert await statuses(shop) == {"EXPIRED": 4}
     told = {one["couponId"]: one for one in await news(shop)}
     assert told == {
         identity("ISSUED"): {
@@ -74,11 +75,11 @@ async def test_expiry_sends_events_for_held_codes_and_none_for_the_pool(shop: Sh
             "validUntil": "2026-03-02T13:00:00Z",
             "customerId": "C-7",
         },
-        identity("OUTSIDE"): {
-            "couponId": identity("OUTSIDE"),
+        identity("NAMED"): {
+            "couponId": identity("NAMED"),
             "couponTypeId": identity("gift"),
             "validUntil": "2026-03-02T13:00:00Z",
-            "customerId": None,
+            "customerId": "C-8",
         },
     }
     logs = {row.coupon_code_id: row for row in await logged(shop, "EXPIRED")}
