@@ -30,12 +30,17 @@ def test_a_code_is_validated_reserved_and_redeemed(counter: Counter) -> None:
         "promotionId": PROMOTED_ID,
         "validUntil": "2090-01-01T00:00:00.000Z",
         "reason": None,
+        "reservationId": None,
     }
     held = counter.ask("reserve", code=code, transactionId="T1")
     assert held["reserved"] is True
     assert held["expiresAt"].endswith("Z")
     assert (held["reason"], held["code"], held["message"]) == (None, None, "The coupon is reserved.")
     assert counter.ask("reserve", code=code, transactionId="T1") == held
+    valid = counter.ask("validate", code=code, transactionId="T1")
+    assert (valid["valid"], valid["reservationId"]) == (True, held["reservationId"])
+    assert valid["message"] == "The coupon is valid: this transaction has reserved it."
+    assert counter.ask("validate", code=code, transactionId="T2")["reason"] == "RESERVED_ELSEWHERE"
     assert counter.ask("reserve", code=code, transactionId="T2") == {
         "reservationId": None,
         "reserved": False,

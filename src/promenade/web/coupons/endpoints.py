@@ -89,15 +89,22 @@ class PosCoupons:
             self._context,
             caller.tenant_id,
             asked.code,
+            transaction_id=asked.transaction_id or "",
             customer_id=asked.customer_id or None,
             client_id=caller.client_id,
         )
-        is_useless = found.promotion_id is None
-        message = _message(found.reason, answers.VALID_WITHOUT_PROMOTION if is_useless else answers.VALID)
         until = None if found.valid_until is None else timestamp(found.valid_until)
         return _answer(
             scope,
-            ValidateCouponResponse(found.reason is None, found.code, message, found.promotion_id, until, found.reason),
+            ValidateCouponResponse(
+                found.reason is None,
+                found.code,
+                found.message,
+                found.promotion_id,
+                until,
+                found.reason,
+                found.reservation_id,
+            ),
         )
 
     async def _reserve(self, scope: Scope, receive: Receive) -> Answer:

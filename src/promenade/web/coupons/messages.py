@@ -27,6 +27,7 @@ class ValidateCouponRequest(Message):
     """A coupon code presented at a till."""
 
     code: Code  #: The code as printed. It is case-sensitive.
+    transaction_id: OptionalText50 = None  #: The transaction it is for: a code that it has reserved is valid for it.
     customer_id: OptionalText50 = None  #: The customer who presents it. Default: the code's owner, if any.
 
 
@@ -81,6 +82,7 @@ class ValidateCouponResponse(Response, frozen=True):
     promotion_id: str | None  #: The promotion that it triggers; null if none is running.
     valid_until: str | None  #: End of its validity, exclusive; null: it has no end. UTC.
     reason: str | None  #: Stable reason code; null if valid.
+    reservation_id: str | None  #: The reservation by which the given transaction holds the code; null if it does not.
 
 
 class ReserveCouponResponse(Response, frozen=True):

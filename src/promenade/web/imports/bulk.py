@@ -98,9 +98,7 @@ class BulkImport:
         else:
             for _ in steps:
                 await asyncio.sleep(0)
-        header: BulkHeader = decode_header(
-            rows.members.get("header"), key, self._context.webhook_allow
-        )
+        header: BulkHeader = decode_header(rows.members.get("header"), key, self._context.webhook_allow)
         caller = call.caller
         tenant_id = await tenant_of_import(
             self._context, caller.tenant_id, header.tenant_id, is_administrator=SESSION_SCOPE in caller.scopes

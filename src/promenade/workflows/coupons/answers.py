@@ -23,6 +23,7 @@ REASONS: Mapping[str, str] = {
     "REDEEMED_BEFORE": "The coupon has already been redeemed; nothing was changed.",
 }
 VALID = "The coupon is valid."
+VALID_FOR_HOLDER = "The coupon is valid: this transaction has reserved it."
 VALID_WITHOUT_PROMOTION = "The coupon is valid, but it triggers no promotion that is running."
 RESERVED = "The coupon is reserved."
 REDEEMED = "The coupon is redeemed."
@@ -32,12 +33,22 @@ ACTIVATED = "The coupon is active."
 
 @dataclass(frozen=True, slots=True)
 class Validated:
-    """Whether a code can be spent now; ``reason`` None: yes."""
+    """Whether a code can be spent now; ``reason`` None: yes. ``reservation_id``: the asking transaction holds it."""
 
     code: str
     reason: str | None
     promotion_id: str | None = None
     valid_until: datetime | None = None
+    reservation_id: str | None = None
+
+    @property
+    def message(self) -> str:
+        """The answer as a sentence."""
+        if self.reason is not None:
+            return REASONS[self.reason]
+        if self.promotion_id is None:
+            return VALID_WITHOUT_PROMOTION
+        return VALID if self.reservation_id is None else VALID_FOR_HOLDER
 
 
 @dataclass(frozen=True, slots=True)

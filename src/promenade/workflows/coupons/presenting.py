@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import TypeVar
 
-from promenade.store.coupons.reservations import Coupon, activate_code, find_coupon, running_promotion
+from promenade.store.coupons.reservations import (
+    Coupon,
+    Held,
+    activate_code,
+    find_coupon,
+    read_held,
+    running_promotion,
+)
 from promenade.store.coupons.rules import code_refusal, limit_refusal, type_refusal
 from promenade.store.coupons.transitions import ACTIVATE
 from promenade.store.driver.unit import Session
@@ -20,30 +28,63 @@ T = TypeVar("T", Activated, Validated)
 
 
 async def validate(
-    context: Context, tenant_id: str, code: str, *, customer_id: str | None = None, client_id: str = ""
+    context: Context,
+    tenant_id: str,
+    code: str,
+    *,
+    transaction_id: str = "",
+    customer_id: str | None = None,
+    client_id: str = "",
 ) -> Validated:
-    """Check whether the code could be spent now, by the customer if one is named. Writes nothing.
+    """Check whether the code could be spent now, by the transaction and the customer if they are named. Writes nothing.
 
     Raises TooMany (TOO_MANY_ATTEMPTS).
     """
     failed = FailedLookups(context.cache, tenant_id, client_id)
     await failed.require_room()
     look, at = context.database.look, context.clock()
-    coupon = await find_coupon(look, tenant_id, code, at=at, customer_id=customer_id)
+    find = partial(find_coupon, look, tenant_id, code, at=at, transaction_id=transaction_id, customer_id=customer_id)
+    coupon = await find()
     refusal = None
     if coupon is None and context.uplink is not None:
         refusal = (await hold_codes(context, tenant_id, (code,))).get(code)
-        coupon = await find_coupon(look, tenant_id, code, at=at, customer_id=customer_id)
+        coupon = await find()
     if coupon is None:
         return await _not_found(failed, Validated(code, refusal or "UNKNOWN_CODE"))
     row, kind = coupon.row, coupon.kind
+    own = await _own_hold(context, tenant_id, coupon, transaction_id, at) if transaction_id else _NO_HOLD
     reason = (
-        type_refusal(kind, at)
-        or code_refusal(row, at, None, customer_id, bearer_counts=True)
+        ("REDEEMED_BEFORE" if own.is_spent else None)
+        or type_refusal(kind, at)
+        or code_refusal(row, at, transaction_id or None, customer_id, bearer_counts=True)
         or limit_refusal(kind, row.uses + row.held_elsewhere, row.customer_uses)
     )
-    promotion_id = None if reason else await running_promotion(look, tenant_id, kind.id, at)
-    return Validated(code, reason, promotion_id, coupon.valid_until)
+    if reason is not None:
+        return Validated(code, reason, None, coupon.valid_until)
+    promotion_id = await running_promotion(look, tenant_id, kind.id, at)
+    return Validated(code, None, promotion_id, coupon.valid_until, own.reservation_id)
+
+
+_NO_HOLD = Held(0, None, None, is_spent=False)
+
+
+async def _own_hold(context: Context, tenant_id: str, coupon: Coupon, transaction_id: str, at: datetime) -> Held:
+    """Return the transaction's own live reservation of the code, and whether it has spent the code already."""
+    row, kind = coupon.row, coupon.kind
+    if kind.is_generic:
+        return await read_held(
+            context.database.look,
+            tenant_id,
+            coupon_type_id=kind.id,
+            coupon_id=row.coupon_id,
+            transaction_id=transaction_id,
+            origin=context.origin,
+            at=at,
+        )
+    is_own = row.status == "RESERVED" and row.reserved_by_transaction_id == transaction_id
+    is_live = is_own and row.reserved_until is not None and at < row.reserved_until
+    is_spent = row.redeemed_transaction_id == transaction_id
+    return Held(0, row.reservation_ref if is_live else None, row.reserved_until, is_spent)
 
 
 async def activate(context: Context, tenant_id: str, code: str, customer_id: str, *, client_id: str = "") -> Activated:

@@ -65,6 +65,25 @@ async def test_each_holder_of_a_reserved_shared_code_can_redeem_it(shop: Shop, t
     assert [row.status for row in await shop.rows("CouponCodes", code="ALL")] in ([], ["ACTIVE"])
 
 
+async def test_a_code_reserved_by_a_transaction_is_valid_for_it(shop: Shop, till: Till, shared: CouponFact) -> None:
+    await shop.coupon_type("own")
+    await shop.coupon("OWN", "own")
+    await till.held("ALL", "T0")
+    for code, elsewhere in (("ALL", "USAGE_LIMIT_REACHED"), ("OWN", "RESERVED_ELSEWHERE")):
+        assert (await till.validate(code, transaction="T1")).reservation_id is None
+        held = await till.held(code, "T1")
+        for transaction, found in (("T1", (None, held)), ("T2", (elsewhere, None)), ("", (elsewhere, None))):
+            answer = await till.validate(code, transaction=transaction)
+            assert (answer.reason, answer.reservation_id) == found
+        await till.redeem(held, "T1")
+        assert (await till.validate(code, transaction="T1")).reason == "REDEEMED_BEFORE"
+    await shop.coupon("LATER", "own")
+    await till.held("LATER", "T1")
+    shop.later(minutes=15)
+    answer = await till.validate("LATER", transaction="T1")
+    assert (answer.reason, answer.reservation_id) == (None, None)  # its reservation has expired
+
+
 async def test_a_confirm_does_not_touch_reservations_of_others(shop: Shop, till: Till, shared: CouponFact) -> None:
     for transaction in ("T1", "T2"):
         await till.held("ALL", transaction)

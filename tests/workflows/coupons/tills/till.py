@@ -19,8 +19,10 @@ class Till:
 
     shop: Shop
 
-    async def validate(self, code: str, customer: str | None = None) -> Validated:
-        return await validate(self.shop.context, self.shop.tenant, code, customer_id=customer)
+    async def validate(self, code: str, customer: str | None = None, transaction: str = "") -> Validated:
+        return await validate(
+            self.shop.context, self.shop.tenant, code, transaction_id=transaction, customer_id=customer
+        )
 
     async def reserve(self, code: str, transaction: str, customer: str | None = None) -> Reserved:
         return await reserve(self.shop.context, self.shop.tenant, ReserveOrder(code, transaction, customer))
