@@ -6,6 +6,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+from promenade.workflows.authoring import Authoring
 from tests.workflows.authoring.desk import NOON
 from tests.workflows.budgets.office import Office
 from tests.workflows.shop import identity
@@ -91,8 +92,26 @@ async def test_a_budget_with_a_total_of_zero_reaches_no_threshold(office: Office
     assert await office.reached() == [50]
 
 
-async def test_a_new_threshold_below_the_usage_waits_for_the_next_rise(office: Office) -> None:
-    await watched(office, consumed_amount=Decimal(6))
-    await office.desk.create("BudgetNotifications", budget_ID=identity("it"), thresholdPercentage=Decimal(50))
+async def test_a_new_threshold_that_is_passed_already_is_told_at_once(office: Office) -> None:
+    await watched(office, "60", "70", consumed_amount=Decimal(6))
+    assert await office.reached() == [60]
+    assert (await office.shop.row("BudgetNotifications", "60")).last_notified_at == NOON
     await office.sell(1, "it")
-    assert await office.reached() == []
+    assert await office.reached() == [60]
+    await office.desk.update("BudgetNotifications", identity("70"), thresholdPercentage=Decimal(50))
+    assert await office.reached() == [50, 60]
+    await office.desk.update("Budgets", identity("it"), name="Other")
+    await office.desk.remove("BudgetNotifications", identity("60"))
+    assert await office.reached() == [50, 60]
+
+
+async def test_a_new_threshold_and_a_lower_total_in_one_unit_are_told_once(office: Office) -> None:
+    await office.shop.budget("it", "100", consumed_amount=Decimal(6))
+
+    async def both(authoring: Authoring) -> None:
+        row = {"budget_ID": identity("it"), "thresholdPercentage": Decimal(50)}
+        await authoring.create("BudgetNotifications", row)
+        await authoring.update("Budgets", identity("it"), {"totalAmount": Decimal(10)})
+
+    await office.desk.unit(both)
+    assert await office.reached() == [50]

@@ -5,7 +5,7 @@ See pricing semantics, section 8; reliability B1-B3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import ROUND_FLOOR, Decimal
@@ -160,11 +160,11 @@ def _drawn(row: Any, taken: Decimal, given_back: Decimal) -> BudgetDraw:
 
 
 async def reach_thresholds(
-    session: Session, uses: Mapping[str, tuple[Use, Use]], at: datetime
+    session: Session, uses: Mapping[str, tuple[Use, Use]], at: datetime, *, new: Collection[str] = ()
 ) -> dict[str, list[Decimal]]:
     """Return, by budget, the notification thresholds (percent of the total) crossed between the two uses.
 
-    Each is marked as notified ``at``. The caller must hold the budgets' locks.
+    Those of ``new``, IDs of BudgetNotifications, count as crossed if the second use reaches them. Each is marked as notified ``at``. The caller must hold the budgets' locks.
     """
     if not uses:
         return {}
@@ -173,7 +173,8 @@ async def reach_thresholds(
     told: list[str] = []
     for row in rows:
         before, after = uses[row.budget_id]
-        if after.reaches(row.threshold_percentage) and not before.reaches(row.threshold_percentage):
+        was_reached = row.id not in new and before.reaches(row.threshold_percentage)
+        if after.reaches(row.threshold_percentage) and not was_reached:
             reached.setdefault(row.budget_id, []).append(row.threshold_percentage)
             told.append(row.id)
     if told:

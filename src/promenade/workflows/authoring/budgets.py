@@ -38,14 +38,19 @@ class _Budgets(Rules):
         return []
 
     async def finish(self, unit: Unit) -> None:
-        """Announce the overall change of each budget in the unit, ignoring intermediate states."""
+        """Announce the overall change of each budget in the unit, ignoring intermediate states; and new thresholds."""
         spans: dict[str, tuple[Columns | None, Write]] = {}
         for write in unit.written:
             if write.set_name == "Budgets":
                 first = spans[write.id][0] if write.id in spans else write.before
                 spans[write.id] = first, write
         changes = [_change_of(before, last.after) for before, last in spans.values() if last.act is not Act.DELETE]
-        await emit_changes(unit.session, changes, unit.at, unit.new_id)
+        new = {one.id: one.after["budget_id"] for one in unit.written if _is_new_threshold(one)}
+        unchanged = set(new.values()) - {one.budget_id for one in changes}
+        if unchanged:
+            rows = await read_rows(unit.session, "Budgets", "id", unchanged)
+            changes += [_change_of(row, row) for row in rows]
+        await emit_changes(unit.session, changes, unit.at, unit.new_id, new_thresholds=new)
 
     async def _check_currency(self, unit: Unit, writes: Sequence[Write]) -> None:
         if not writes:
@@ -129,6 +134,20 @@ def _check_validity(unit: Unit, write: Write) -> None:
     if write.verb == "activate" and ends is not None and ends <= unit.at:
         target = write.target("valid_to")
         unit.faults.add(Detail("VALIDITY_OVER", "The budget's validity has ended.", target))
+
+
+@rules("BudgetNotifications")
+class _Thresholds(Rules):
+    async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
+        """Lock the budgets of new thresholds: a sale comes before and is counted here, or after and sees them."""
+        new = {write.after["budget_id"] for write in writes if _is_new_threshold(write)}
+        await read_rows(unit.session, "Budgets", "id", {one for one in new if one}, lock="update")
+        return []
+
+
+def _is_new_threshold(write: Write) -> bool:
+    is_kept = write.set_name == "BudgetNotifications" and write.act is not Act.DELETE
+    return is_kept and write.differs("budget_id", "threshold_percentage")
 
 
 @rules("BudgetStakeholders")

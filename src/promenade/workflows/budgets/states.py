@@ -4,7 +4,7 @@ A running budget with nothing left becomes EXHAUSTED, whatever used it up: a sal
 withdrawn, its own activation. Amounts granted to stores and not yet spent count as left. Less than one minor unit of
 its currency counts as nothing: no discount can be paid with it. INVARIANT: one BUDGET_EXHAUSTED for each commit that
 leaves a budget newly EXHAUSTED (B3), and one BUDGET_THRESHOLD_REACHED for each that raises its use from below a
-threshold to it or beyond.
+threshold to it or beyond, or sets a threshold that its use has reached already.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from types import MappingProxyType
 
 from promenade.events import BudgetExhausted, BudgetThresholdReached, Event
 from promenade.store.budgets import charges as budgets
@@ -40,11 +41,25 @@ def runs(status: str, valid_from: datetime | None, at: datetime) -> bool:
 
 
 async def emit_changes(
-    session: Session, changes: Sequence[BudgetChange], at: datetime, new_id: Callable[[], str]
+    session: Session,
+    changes: Sequence[BudgetChange],
+    at: datetime,
+    new_id: Callable[[], str],
+    *,
+    new_thresholds: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Emit the events of budgets and mark the notifications whose thresholds were reached."""
-    rising = {one.budget_id: (one.before, one.after) for one in changes if one.after.rises_from(one.before)}
-    reached = await budgets.reach_thresholds(session, rising, at) if rising else {}
+    """Emit the events of budgets and mark the notifications whose thresholds were reached.
+
+    ``new_thresholds`` are BudgetNotifications of this unit of work, each with its budget, which is among ``changes``.
+    One that is reached already is told too.
+    """
+    watched = set(new_thresholds.values())
+    rising = {
+        one.budget_id: (one.before, one.after)
+        for one in changes
+        if one.budget_id in watched or one.after.rises_from(one.before)
+    }
+    reached = await budgets.reach_thresholds(session, rising, at, new=new_thresholds) if rising else {}
     events = [event for change in changes for event in _events(change, reached)]
     if events:
         await emit_all(session, events, new_id=new_id, at=at)
