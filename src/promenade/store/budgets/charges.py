@@ -164,7 +164,8 @@ async def reach_thresholds(
 ) -> dict[str, list[Decimal]]:
     """Return, by budget, the notification thresholds (percent of the total) crossed between the two uses.
 
-    Those of ``new``, IDs of BudgetNotifications, count as crossed if the second use reaches them. Each is marked as notified ``at``. The caller must hold the budgets' locks.
+    Those of ``new``, IDs of BudgetNotifications, count as crossed if the second use reaches them. Each is marked as
+    notified ``at``. The caller must hold the budgets' locks.
     """
     if not uses:
         return {}

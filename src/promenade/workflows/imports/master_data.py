@@ -1,7 +1,7 @@
 """Receive master data: a message becomes an import job of articles (specification, Master data ingest).
 
-SOAP and REST messages both end up here, as an identifier and items: items to be upserted become rows for the importer,
-all others are only counted.
+SOAP and REST messages both end up here, as an identifier and items: items to be upserted become rows for the importer;
+those with another action code are only counted, those without a known one become rows that it refuses.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ UPSERT = "04"
 OTHER = "other"  # the label of every unknown code; labels are never taken from a message
 # characters kept of a value: longer than any property allows, so that the value is refused for its length
 VALUE_LENGTH_MAX = 1000
+
+MASTER_DATA = ("MASTER_DATA_SOAP", "MASTER_DATA_REST")
+"""The sources of its jobs, as in ImportJobs."""
 
 KEY_SCOPE = "MASTER_DATA"
 KEY_LENGTH_MAX = 255
@@ -57,8 +60,8 @@ class Message:
 
     @property
     def items_skipped(self) -> int:
-        """The number of items that are not to be upserted."""
-        return sum(self.item_codes.values()) - self.item_codes.get(UPSERT, 0)
+        """The number of items that are not to be upserted, by a code that says so."""
+        return sum(number for code, number in self.item_codes.items() if code not in (UPSERT, OTHER))
 
 
 @dataclass(slots=True)
@@ -73,14 +76,16 @@ class Gathering:
     def add(self, codes: set[str], values: Mapping[str, str]) -> None:
         """Add an item: the action codes in it (exactly one if it is consistent) and its `MEMBERS`.
 
-        A blank value counts as missing. An item without a number becomes a row that the importer refuses.
+        A blank value counts as missing. An item without a number becomes a row that the importer refuses, and so does
+        one without a known code: its row has the codes as its `ACTION_CODE`.
         """
         self.items += 1
-        code = codes.pop() if len(codes) == 1 else OTHER
-        self.codes[code if code in ACTION_CODES else OTHER] += 1
-        if code != UPSERT:
+        written = ", ".join(sorted(codes))
+        code = written if written in ACTION_CODES else OTHER
+        self.codes[code] += 1
+        if code not in (UPSERT, OTHER):
             return
-        row = {}
+        row = {ACTION_CODE: written} if code == OTHER else {}
         for name, members in _PROPERTIES.items():
             for member in members:
                 value = values.get(member)

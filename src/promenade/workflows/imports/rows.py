@@ -26,6 +26,8 @@ from promenade.workflows.authoring.planning import ROWS_MAX
 from promenade.workflows.context import Context
 from promenade.workflows.imports.articles import ArticleImporter
 from promenade.workflows.imports.importing import NumberedRow, Portion, RowFault, RowImporter, Stored
+from promenade.workflows.imports.master_data import MASTER_DATA
+from promenade.workflows.imports.master_data_rows import MasterDataImporter
 
 _ROOT = "/api/v1"
 # Faults that may be caused by another row of the portion; the row is validated again if that other row is faulty.
@@ -355,4 +357,7 @@ def importer_for(entity: str, context: Context, *, tenant_id: str, user: str, so
         http_hosts=context.webhook_allow,
         audited=not is_fast,  # for articles the job as a whole is in the audit trail
     )
-    return ArticleImporter(context.new_id, user=user, others=rows) if is_fast else rows
+    if not is_fast:
+        return rows
+    articles = ArticleImporter(context.new_id, user=user, others=rows)
+    return MasterDataImporter(articles) if source in MASTER_DATA else articles

@@ -36,6 +36,7 @@ from promenade.store.webhooks.outbox import emit
 from promenade.workflows.authoring.jobs import job_event
 from promenade.workflows.context import Context
 from promenade.workflows.imports.importing import Portion, RowFault, RowImporter
+from promenade.workflows.imports.master_data import INTERFACE, MASTER_DATA
 from promenade.workflows.imports.progress import counted, failed_rows, note_portion, storable
 
 LEASE_SECONDS = IMPORTS.lease_seconds
@@ -414,8 +415,6 @@ class Busy(Generic[T]):
 
 # --- how a job ends ---------------------------------------------------------------------------------------------------
 
-MASTER_DATA = ("MASTER_DATA_SOAP", "MASTER_DATA_REST")
-INTERFACE = "ProductMerchandiseViewReplicationBulkRequest"
 _MESSAGE_MAX = 2000
 
 

@@ -83,17 +83,33 @@ def test_a_message_may_be_wrapped_in_its_name(ingest: Ingest) -> None:
     "written",
     [
         product(code="01"),
-        product(code="4"),
-        product(code=None),
-        {"Product": {"ActionCode": "04", "actionCode": "03", "ProductID": "A"}},
-        {"MessageHeader": {}},
-        {},
+        product(code="06"),
+        {"Product": {"ActionCode": "03", "actionCode": "03", "ProductID": "A"}},
     ],
 )
 def test_items_other_than_upserts_are_counted_and_skipped(ingest: Ingest, written: Any) -> None:
     accepted(ingest.send_json([written]))
     assert [(job["total_rows"], job["rows_skipped"]) for job in ingest.jobs()] == [(1, 1)]
     assert ingest.rows() == {}
+
+
+@pytest.mark.parametrize(
+    ("written", "row"),
+    [
+        (product(code="4"), {"ActionCode": "4", "articleNumber": "A-1"}),
+        (product(code=None), {"ActionCode": "", "articleNumber": "A-1"}),
+        (
+            {"Product": {"ActionCode": "04", "actionCode": "03", "ProductID": "A"}},
+            {"ActionCode": "03, 04", "articleNumber": "A"},
+        ),
+        ({"MessageHeader": {}}, {"ActionCode": ""}),
+        ({}, {"ActionCode": ""}),
+    ],
+)
+def test_items_without_a_known_action_code_are_rows_to_refuse(ingest: Ingest, written: Any, row: Any) -> None:
+    accepted(ingest.send_json([written]))
+    assert [(job["total_rows"], job["rows_skipped"]) for job in ingest.jobs()] == [(1, 0)]
+    assert ingest.rows() == {1: row}
 
 
 GOOD = message([product()], "m-1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import httpx2
 import pytest
@@ -142,10 +143,8 @@ def test_a_product_in_xml_becomes_a_row(ingest: Ingest, written: str, row: dict[
 @pytest.mark.parametrize(
     "written",
     [
-        *(item(code=code) for code in ("01", "02", "03", "05", "06", "4", "", "99")),
-        item(code=None),
-        _product("<ActionCode>03</ActionCode><ProductID>A</ProductID>", ' ActionCode="04"'),
-        f"<{ITEM}><MessageHeader/></{ITEM}>",
+        *(item(code=code) for code in ("01", "02", "03", "05", "06")),
+        _product("<ActionCode>03</ActionCode><ProductID>A</ProductID>", ' ActionCode="03"'),
     ],
 )
 def test_items_other_than_upserts_are_counted_and_skipped(ingest: Ingest, written: str) -> None:
@@ -154,6 +153,26 @@ def test_items_other_than_upserts_are_counted_and_skipped(ingest: Ingest, writte
     assert (job["total_rows"], job["rows_skipped"]) == (1, 1)
     assert ingest.rows() == {}
     assert len(ingest.payloads()) == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "row"),
+    [
+        (item(code="99"), {"ActionCode": "99", "articleNumber": "A-1"}),
+        (item(code="4"), {"ActionCode": "4", "articleNumber": "A-1"}),
+        (item(code=""), {"ActionCode": "", "articleNumber": "A-1"}),
+        (item(code=None), {"ActionCode": "", "articleNumber": "A-1"}),
+        (
+            _product("<ActionCode>03</ActionCode><ProductID>A</ProductID>", ' ActionCode="04"'),
+            {"ActionCode": "03, 04", "articleNumber": "A"},
+        ),
+        (f"<{ITEM}><MessageHeader/></{ITEM}>", {"ActionCode": ""}),
+    ],
+)
+def test_items_without_a_known_action_code_are_rows_to_refuse(ingest: Ingest, written: str, row: Any) -> None:
+    accepted(ingest.send(written))
+    assert [(job["total_rows"], job["rows_skipped"]) for job in ingest.jobs()] == [(1, 0)]
+    assert ingest.rows() == {1: row}
 
 
 @pytest.mark.parametrize(

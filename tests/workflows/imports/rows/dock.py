@@ -57,9 +57,11 @@ class Dock:
         )
         self._api = PublicApi(self.context, _Doorman(tenant))  # type: ignore[arg-type]  # nobody is turned away
 
-    async def bring(self, set_name: str, rows: Sequence[Any], *, keep_good: bool = True) -> Portion:
+    async def bring(
+        self, set_name: str, rows: Sequence[Any], *, keep_good: bool = True, source: str = "BULK_IMPORT"
+    ) -> Portion:
         """Import rows, numbered from 1, in one portion; without ``keep_good`` an error rolls everything back."""
-        importer = importer_for(set_name, self.context, tenant_id=self.tenant, user="ann", source="BULK_IMPORT")
+        importer = importer_for(set_name, self.context, tenant_id=self.tenant, user="ann", source=source)
         numbered = [NumberedRow(number, text_of(row)) for number, row in enumerate(rows, 1)]
 
         class RolledBack(Exception):
