@@ -179,7 +179,7 @@ class ImportRun:
                     record_metrics(self.held, ended, self._context.clock())
                     return
                 await self._pace.rest()
-        await self._end(succeeded(self.held, Counts(self.held.rows_succeeded, self.held.rows_failed)))
+        await self._end(finished(self.held, Counts(self.held.rows_succeeded, self.held.rows_failed)))
 
     async def _read(self, number: int) -> list[NumberedRow]:
         tenant_id, job_id = self.held.tenant_id, self.held.job_id
@@ -210,7 +210,7 @@ class ImportRun:
             await note_portion(session, held, portion, counts, at=at, new_id=self._context.new_id)
             if next_part < held.parts:
                 return counts, None
-            ended = succeeded(held, counts)
+            ended = finished(held, counts)
             await end(self._context, session, held, ended, at)
             return counts, ended
 
@@ -268,7 +268,7 @@ class ImportRun:
                 await self._store_few(session, importer, few, at)
                 done += len(few)
                 told.rows += len(few)
-        ended = succeeded(held, Counts(told.rows, 0))
+        ended = finished(held, Counts(told.rows, 0))
         await end(self._context, session, held, ended, at)
         return ended
 
@@ -427,8 +427,10 @@ class Ended:
     message: str
 
 
-def succeeded(held: ImportClaim, counts: Counts) -> Ended:
-    """The result of a job whose rows were all processed."""
+def finished(held: ImportClaim, counts: Counts) -> Ended:
+    """The result of a job whose rows were all processed; a till's batch has failed if no article could be stored."""
+    if held.source == "POS_BATCH" and counts.failed and not counts.succeeded:
+        return Ended("FAILED", counts, f"None of the {held.rows} articles could be stored.")
     message = f"{counts.succeeded} of {held.rows} rows were imported"
     message += f", {counts.failed} failed." if counts.failed else "."
     if held.rows_skipped:

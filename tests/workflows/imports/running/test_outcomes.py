@@ -123,6 +123,20 @@ async def test_a_batch_of_articles_reports_each_article(yard: Yard) -> None:
     assert (events[0]["totalArticles"], events[0]["processedArticles"], events[0]["failedArticles"]) == (4, 4, 2)
 
 
+async def test_a_batch_of_which_no_article_could_be_stored_has_failed(yard: Yard) -> None:
+    rows = [good(number, bad=["name"]) for number in range(3)]
+    job_id = await yard.accept(rows, source="POS_BATCH", part_rows=2)
+    await yard.work()
+    (batch,) = await yard.every("ArticleImportJobs", id=job_id)
+    assert (batch.status, batch.processed_articles, batch.failed_articles) == ("FAILED", 3, 3)
+    assert ((await yard.job(job_id)).status, len(await yard.every("ArticleImportJobItems", job_id=job_id))) == (
+        "FAILED", 3
+    )  # fmt: skip
+    told = [(event["kind"], event["message"]) for event in await yard.events()]
+    message = "None of the 3 articles could be stored."
+    assert told == [("ArticleImportJobs.Failed", message), ("ImportJobs.Failed", message)]
+
+
 async def test_a_master_data_job_calls_the_callback_url_of_its_tenant(yard: Yard) -> None:
     for other, url in (("another", "https://example.com/another"), ("silent", None)):  # Tenants belong to no tenant.
         await yard.shop.put("Tenants", tenant_id=other, name=other, master_data_callback_url=url)
