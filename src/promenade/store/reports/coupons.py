@@ -268,17 +268,20 @@ def _within(moment: ColumnElement[Any], since: datetime, until: datetime) -> Col
 
 
 async def used_between(
-    session: Session, type_ids: Sequence[str], since: datetime, until: datetime
+    session: Session, type_ids: Sequence[str], since: datetime, until: datetime, at: datetime
 ) -> dict[str, Counts]:
-    """Count the uses of shared codes in a period, by type: issued, reserved and still held, and redeemed."""
+    """Count the uses of shared codes in a period, by type: issued, redeemed, and reserved and still held at ``at``.
+
+    The uses are those of `read_shared`: the periods of all time together count what the report counts.
+    """
     found = {type_id: Counts() for type_id in type_ids}
     if not type_ids:
         return found
     given = _issued(_LOGS.c.coupon_type_id.in_(type_ids), _within(_LOGS.c.occurred_at, since, until))
     for row in await session.execute(given):
         found[row.coupon_type_id].issued = row.uses
-    held = (_RESERVATIONS.c.state == "HELD", _within(_RESERVATIONS.c.reserved_at, since, until))
-    for row in await session.execute(_uses(_RESERVATIONS, _RESERVATIONS.c.coupon_type_id.in_(type_ids), *held)):
+    held = _held(_RESERVATIONS.c.coupon_type_id.in_(type_ids)).where(_within(_RESERVATIONS.c.reserved_at, since, until))
+    for row in await session.execute(held, {"given_at": at}):
         found[row.coupon_type_id].reserved = row.uses
     # The claims of the types' own shared codes, and those of their codes with rows.
     codes = select(_CODES.c.id).where(_CODES.c.coupon_type_id.in_(type_ids))

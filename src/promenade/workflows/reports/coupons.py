@@ -116,7 +116,7 @@ _Types = tuple[Sequence[Any], Mapping[str, Counts]]
 @export("couponAnalytics")
 async def coupon_analytics(context: Context, period: Period) -> AsyncIterator[Row]:
     """Yield CouponAnalytics of the coupons of a period, ordered by type ID."""
-    after = ""
+    after, at = "", context.clock()
 
     async def work(session: Session) -> _Types:
         found = await store.types_after(
@@ -126,7 +126,7 @@ async def coupon_analytics(context: Context, period: Period) -> AsyncIterator[Ro
         own = [row.coupon_type_id for row in found if row.code_type != "GENERIC"]
         external = [row.coupon_type_id for row in found if row.has_external and row.code_type != "GENERIC"]
         counts = await store.issued_between(session, own, external, period.since, period.until)
-        return found, counts | await store.used_between(session, shared, period.since, period.until)
+        return found, counts | await store.used_between(session, shared, period.since, period.until, at)
 
     while True:
         rows, counted = await context.database.read(work, tenant=period.tenant_id)

@@ -47,7 +47,7 @@ async def test_no_export_scans_all_rows_of_a_tenant() -> None:
             await budgets.add_days(session, ["a", "b"], stretch, promotion)
         await budgets.contributions(session, ["a", "b"], SINCE, UNTIL)
         await coupons.issued_between(session, ["a", "b"], ["a"], SINCE, UNTIL)
-        await coupons.used_between(session, ["a", "b"], SINCE, UNTIL)
+        await coupons.used_between(session, ["a", "b"], SINCE, UNTIL, UNTIL)
         await coupons.read_codes(session, ["a", "b"], examine=False)
         await coupons.read_shared(session, ["a", "b"], SINCE)
         await budgets.charged_by(session, "cloud", ["a", "b"])
