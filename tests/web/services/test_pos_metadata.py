@@ -20,7 +20,7 @@ Members = dict[str, tuple[str, str | None]]
 _TEXT, _KEY = "Edm.String", ("Edm.Guid", None)
 _SHOWN: Members = {"code": (_TEXT, "64"), "customerId": (_TEXT, "50")}
 COUPON_ACTIONS: dict[str, Members] = {
-    "validateCoupon": _SHOWN,
+    "validateCoupon": _SHOWN | {"transactionId": (_TEXT, "50")},
     "reserveCoupon": _SHOWN | {"transactionId": (_TEXT, "50")},
     "redeemCoupon": {"reservationId": _KEY, "transactionId": (_TEXT, "50")},
     "cancelCoupon": {"reservationId": _KEY},

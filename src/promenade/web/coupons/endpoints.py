@@ -34,6 +34,7 @@ from promenade.web.coupons.messages import (
 )
 from promenade.web.http.body import header, read_body, require_json
 from promenade.web.http.endpoint import Answer, Endpoint, Handler
+from promenade.web.http.idempotency import key_of_headers
 from promenade.web.http.validation import Rule, explain, require_bounded, require_sound
 from promenade.web.pricing.encode import timestamp
 from promenade.web.pricing.pos import SCOPES
@@ -143,12 +144,15 @@ class PosCoupons:
         return _answer(scope, ActivateCouponResponse(found.reason is None, found.code, message, until, found.reason))
 
     async def _issue(self, scope: Scope, receive: Receive) -> Answer:
-        """Issue coupons of a type, at most 1 000 a minute: one for each customer, or a single bearer coupon."""
+        """Issue coupons of a type, at most 1 000 a minute: one for each customer, or a single bearer coupon.
+
+        The header `Idempotency-Key` makes repeats one order for 24 hours: they get the same coupons.
+        """
         caller = await self._authenticator.authenticate(scope)
         caller.require_scope(*SCOPES)
         require_json(scope)
         body = await read_body(scope, receive, ISSUE_BYTES_MAX)
-        order = _issue_order(body, caller.user)
+        order = _issue_order(body, caller.user, key_of_headers(scope))
         issued = await issue_at_till(self._context, caller.tenant_id, order, secrets.choice)
         return _answer(scope, _issue_answer(issued))
 
@@ -200,7 +204,7 @@ class _Kept(Struct, rename="camel"):
 _METADATA = msgspec.json.Decoder(_Kept)
 
 
-def _issue_order(body: bytes, user: str) -> IssueOrder:
+def _issue_order(body: bytes, user: str, key: str | None) -> IssueOrder:
     asked = _decode(body, _ISSUE, _ISSUE_RULES)
     metadata = None
     if asked.metadata is not None:
@@ -217,6 +221,7 @@ def _issue_order(body: bytes, user: str) -> IssueOrder:
         reason=asked.reason or None,
         metadata=metadata,
         user=user,
+        key=key,
     )
 
 

@@ -13,7 +13,7 @@ from promenade.web.pricing.messages import CouponCode as Code
 from promenade.web.pricing.messages import Message, OptionalText50, OptionalText255, Text50
 from promenade.web.pricing.responses import Response
 
-CUSTOMERS_MAX = 10_000
+CUSTOMERS_MAX = 1_000  # coupons that can be issued in a minute
 # Control characters and line ends are not allowed in an ID that people print, read out and search for.
 PRINTABLE = "^[^\\x00-\\x1F\\x7F-\\x9F\\u2028\\u2029]*$"
 CustomerId = Annotated[str, Meta(min_length=1, max_length=50, pattern=PRINTABLE)]

@@ -22,9 +22,10 @@ from promenade.model.edm import edm_for
 from promenade.model.operations import BULK_IMPORT, IMPORT_ACCEPTED
 from promenade.store.imports.parts import pack
 from promenade.web.access.auth import SESSION_SCOPE, Authenticator
+from promenade.web.http.idempotency import key_of_headers
 from promenade.web.http.row_cutter import RowCutter
 from promenade.web.http.spool import MEMORY_BYTES_MAX, SpooledBody
-from promenade.web.imports.bulk_header import BulkHeader, decode_header, key_of_headers
+from promenade.web.imports.bulk_header import BulkHeader, decode_header
 from promenade.web.odata.public import WRITE
 from promenade.web.odata.public_endpoint import PUBLIC_ROOT, Call, PublicEndpoint
 from promenade.workflows.context import Context

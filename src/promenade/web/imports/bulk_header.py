@@ -9,14 +9,12 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from starlette.types import Scope
-
 from odata_server.payload import decode_json
 from promenade.errors import Detail, Invalid
 from promenade.interface import MINOR_VERSION
+from promenade.web.http.idempotency import KEY_RULE, is_key
 from promenade.workflows.authoring.callbacks import callback_fault
 
-KEY_LENGTH_MAX = 255
 URL_LENGTH_MAX = 2000
 _NAMES = ("tenantId", "minorVersion", "continueOnError", "idempotencyKey", "callbackUrl")
 
@@ -29,22 +27,6 @@ class BulkHeader:
     continue_on_error: bool = False
     key: str | None = None
     callback_url: str | None = None
-
-
-def key_of_headers(scope: Scope) -> str | None:
-    """Return the Idempotency-Key of a request, or None. Raises Invalid (INVALID_KEY, KEYS_DIFFER)."""
-    given = {value for name, value in scope["headers"] if name == b"idempotency-key"}
-    if not given:
-        return None
-    if len(given) > 1:
-        raise _keys_differ()
-    try:
-        key: str = given.pop().decode("utf-8")
-    except UnicodeDecodeError:
-        key = ""
-    if not _is_key(key):
-        raise Invalid("INVALID_KEY", _KEY_RULE.format("Idempotency-Key"), "Idempotency-Key")
-    return key
 
 
 def decode_header(text: bytes | None, key: str | None, http_hosts: Collection[str] = ()) -> BulkHeader:
@@ -87,8 +69,8 @@ def _faults(members: Mapping[str, Any], http_hosts: Collection[str]) -> Iterator
         yield Detail("TYPE_MISMATCH", "header/continueOnError must be true or false.", "header/continueOnError")
     if not isinstance(key, str | None):
         yield Detail("TYPE_MISMATCH", "header/idempotencyKey must be a string.", "header/idempotencyKey")
-    elif key is not None and not _is_key(key):
-        yield Detail("INVALID_KEY", _KEY_RULE.format("header/idempotencyKey"), "header/idempotencyKey")
+    elif key is not None and not is_key(key):
+        yield Detail("INVALID_KEY", KEY_RULE.format("header/idempotencyKey"), "header/idempotencyKey")
     if url is not None:
         yield from _url_faults(url, http_hosts)
 
@@ -112,13 +94,6 @@ def _url_faults(url: object, http_hosts: Collection[str]) -> Iterator[Detail]:
         fault = callback_fault(url, http_hosts, target)
         if fault is not None:
             yield fault
-
-
-_KEY_RULE = "{} must have 1 to 255 characters, all of them printable."
-
-
-def _is_key(text: str) -> bool:
-    return 1 <= len(text) <= KEY_LENGTH_MAX and text.isprintable()
 
 
 def _keys_differ() -> Invalid:

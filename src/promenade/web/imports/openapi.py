@@ -9,17 +9,11 @@ from promenade import model
 from promenade.interface import MINOR_VERSION
 from promenade.model.declare import PUBLIC, EntityType
 from promenade.model.operations import BULK_IMPORT
+from promenade.web.http.idempotency import IDEMPOTENCY_KEY
 from promenade.web.imports.bulk import ALIAS, ROWS_MAX
-from promenade.web.imports.bulk_header import KEY_LENGTH_MAX
 
 _STATUS = "ImportStatus"
 _REFUSALS = (400, 401, 403, 404, 406, 413, 415, 429)
-_KEY: Schema = {
-    "name": "Idempotency-Key",
-    "in": "header",
-    "description": "Makes repeats of the request one job, for 24 hours.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": KEY_LENGTH_MAX},
-}
 
 
 def with_imports(document: dict[str, Any]) -> dict[str, Any]:
@@ -63,7 +57,7 @@ def _finish(item: dict[str, Any], row: Schema) -> None:
     """Add what the model does not contain about the action: its statuses, its key, and the maximum number of rows."""
     operation = item["post"]
     answer = operation["responses"]["200"]["content"]
-    operation["parameters"] = [_KEY]
+    operation["parameters"] = [IDEMPOTENCY_KEY]
     operation["responses"] = {
         "200": {"description": "The request was accepted before: the job it has made.", "content": answer},
         "202": {"description": "Accepted: the job that stores the rows.", "content": answer},

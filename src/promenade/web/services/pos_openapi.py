@@ -13,6 +13,7 @@ from msgspec import NODEFAULT, Meta, Raw, Struct, UnsetType
 
 from odata_server.openapi.parts import ERROR_BODY
 from promenade.web.coupons.messages import OPERATIONS, IssueCouponsRequest, Operation, coupon_addresses
+from promenade.web.http.idempotency import IDEMPOTENCY_KEY
 from promenade.web.http.numbers import amount_thousandths, price_hundredths, quantity_thousandths
 from promenade.web.imports.till_article_messages import ARTICLE_OPERATIONS, article_addresses
 from promenade.web.pricing.messages import ConfirmRequest, EvaluateRequest
@@ -198,13 +199,17 @@ def _plain_paths() -> dict[str, Any]:
 def _operation_paths(operation: Operation, addresses: tuple[str, ...], status: int = 200) -> dict[str, Any]:
     """Return the four addresses of an operation whose body has no envelope."""
     request, response = _REF.format(name=operation.request.__name__), operation.response.__name__
+    is_repeatable = operation.request is IssueCouponsRequest
+    parameters = {"parameters": [IDEMPOTENCY_KEY]} if is_repeatable else {}
+    errors = (*_PLAIN_ERRORS, 409) if is_repeatable else _PLAIN_ERRORS
     return {
         f"/{address}": {
             "post": {
                 "operationId": f"{operation.action}{suffix}",
                 "summary": operation.text,
+                **parameters,
                 "requestBody": {"required": True, "content": _json({"$ref": request})},
-                "responses": _answers({"$ref": _REF.format(name=response)}, *_PLAIN_ERRORS, status=status),
+                "responses": _answers({"$ref": _REF.format(name=response)}, *errors, status=status),
             }
         }
         for address, suffix in zip(addresses, ("", ".v2", ".action", ".qualified"), strict=True)

@@ -20,6 +20,7 @@ from promenade.store.authoring.statements import insert_rows
 from promenade.store.coupons import clock as store
 from promenade.store.coupons import pool as coupon_pool
 from promenade.store.coupons.clock import Due, ExpiredItem, Schedule, SharedReservations
+from promenade.store.coupons.issue_keys import purge_issue_keys
 from promenade.store.coupons.transitions import END_SHARED, EXPIRE, RELEASE
 from promenade.store.driver.leases import LeaseLost
 from promenade.store.driver.unit import Session
@@ -68,6 +69,22 @@ async def refill(context: Context, cursor: str | None) -> JobResult:
     at = context.clock()
     dues = await context.database.read(lambda session: store.due_schedules(session, at, ROWS_EXAMINED), system=True)
     return await _work([(schedule.tenant_id, _filling(context, schedule, at)) for schedule in dues])
+
+
+@clock_job("purge.issue_keys", every=timedelta(hours=1))
+async def old_issue_keys(context: Context, cursor: str | None) -> JobResult:
+    """Delete the idempotency keys of issued coupons after 24 hours."""
+    at = context.clock()
+
+    async def portion() -> tuple[int, bool]:
+        gone = await context.database.write(
+            lambda session: purge_issue_keys(session, at=at, limit=PORTION), system=True, durable=False
+        )
+        return gone, gone == PORTION
+
+    pace = Pace()
+    finished = await pace.while_more(portion)
+    return JobResult(pace.done, more=not finished)
 
 
 async def _work(portions: Sequence[tuple[str, Portion]]) -> JobResult:

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from weakref import WeakKeyDictionary
 
 from promenade.errors import Conflict, Invalid, TooMany, Unavailable
-from promenade.store.coupons import issue_windows
+from promenade.store.coupons import issue_keys, issue_windows
 from promenade.store.coupons import pool as coupon_pool
 from promenade.store.coupons.issue_windows import Issuances
 from promenade.store.coupons.pool import IssuingType
@@ -23,8 +23,11 @@ from promenade.store.driver.unit import Database, Session
 from promenade.workflows.context import Context
 from promenade.workflows.coupons.codes import Draw, exhausted
 from promenade.workflows.coupons.issuing import IssuedCoupon, Order, check_issuable, issue_coupons
+from promenade.workflows.coupons.repeated_issues import IssueAnswer, IssueFailure, IssueOrder, kept_answer, repeated
 from promenade.workflows.replica.holding import NEEDS_CLOUD, stock_pool
 from promenade.workflows.replica.queueing import QueuedCoupon, queue_coupons
+
+__all__ = ["ISSUED_MAX", "WINDOW", "IssueAnswer", "IssueFailure", "IssueOrder", "issue_at_till"]
 
 ISSUED_MAX = 1000  # coupons of one tenant in any WINDOW
 WINDOW = timedelta(seconds=60)  # an issue counts while it is younger than this
@@ -32,56 +35,27 @@ GROUP_MAX = 32  # coupons of orders that share a unit of work; each order waits 
 _WINDOW = WINDOW // timedelta(microseconds=1)
 
 
-@dataclass(frozen=True, slots=True)
-class IssueOrder:
-    """An order for coupons of a type, one for each of ``customer_ids`` (None: a bearer coupon).
-
-    The type is identified by its ID, its name or both. ``reason`` (at most 255 characters) and ``metadata`` (JSON text)
-    are stored with each code; ``user`` is the caller.
-    """
-
-    coupon_type_id: str | None
-    coupon_type_name: str | None
-    customer_ids: tuple[str | None, ...]
-    reason: str | None = None
-    metadata: str | None = None
-    user: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class IssueFailure:
-    """A customer who got no coupon, with a stable code and a message."""
-
-    customer_id: str | None
-    code: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class IssueAnswer:
-    """The coupons issued, in the order of the customers, and the failures."""
-
-    issued: tuple[IssuedCoupon, ...]
-    failures: tuple[IssueFailure, ...]
-
-
 async def issue_at_till(context: Context, tenant_id: str, order: IssueOrder, draw: Draw) -> IssueAnswer:
     """Issue a coupon to each customer of ``order``; ``draw`` picks the characters of new codes.
 
     If the codes of the type could not be redeemed (COUPON_TYPE_INACTIVE, COUPON_TYPE_ENDED, NO_GENERIC_CODE) or have
     run out (CODES_EXHAUSTED; NEEDS_CLOUD in a store whose cloud may have more), the customers concerned are reported as
-    failures. A store requests the codes that it lacks from its cloud. Raises Invalid (COUPON_TYPE_NOT_FOUND,
-    AMBIGUOUS_COUPON_TYPE) and TooMany (ISSUE_LIMIT_REACHED); then nothing is issued. Specification, POS Service.
+    failures. A store requests the codes that it lacks from its cloud. An order whose key was used within 24 hours
+    issues nothing and gets the first answer again. Raises Invalid (TOO_MANY_COUPONS, COUPON_TYPE_NOT_FOUND,
+    COUPON_TYPE_MISMATCH, AMBIGUOUS_COUPON_TYPE), Conflict (KEY_REUSED) and TooMany (ISSUE_LIMIT_REACHED); then nothing
+    is issued. Specification, POS Service.
     """
     if len(order.customer_ids) > ISSUED_MAX:
-        raise _too_many(WINDOW)
+        message = f"`customerIds` can name at most {ISSUED_MAX} customers; send the others a minute later."
+        raise Invalid("TOO_MANY_COUPONS", message, "customerIds")
+    if order.key is not None:
+        known = await context.database.read(lambda session: _known(session, context, [order]), tenant=tenant_id)
+        if known[0] is not None:
+            return _told(known[0])
     shortage = await _ensure_stock(context, tenant_id, order) if context.is_store else None
     answer = await _queue_order(context, tenant_id, order, draw)
-    if isinstance(answer, timedelta):
-        raise _too_many(answer)
-    if isinstance(answer, Invalid):
-        raise answer
-    return answer if shortage is None else _with_shortage(answer, shortage)
+    told = _told(answer)
+    return told if shortage is None else _with_shortage(told, shortage)
 
 
 async def _ensure_stock(context: Context, tenant_id: str, order: IssueOrder) -> Conflict | None:
@@ -117,8 +91,25 @@ def _with_shortage(answer: IssueAnswer, shortage: Conflict) -> IssueAnswer:
     return replace(answer, failures=tuple(failures))
 
 
-_Answer = IssueAnswer | timedelta | Invalid
+_Answer = IssueAnswer | timedelta | Invalid | Conflict
 """What came of an order; a time: how long it will be until it fits into the window."""
+
+
+def _told(answer: _Answer) -> IssueAnswer:
+    if isinstance(answer, timedelta):
+        raise _too_many(answer)
+    if isinstance(answer, Invalid | Conflict):
+        raise answer
+    return answer
+
+
+async def _known(
+    session: Session, context: Context, orders: Sequence[IssueOrder]
+) -> list[IssueAnswer | Conflict | None]:
+    """Return the first answers to orders whose keys were used before; None: a new order."""
+    keys = {order.key for order in orders if order.key is not None}
+    kept = await issue_keys.find_answers(session, keys, at=context.clock()) if keys else {}
+    return [await repeated(session, order, kept) for order in orders]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +166,10 @@ async def _serve(lines: dict[str, list[_QueuedOrder]], tenant_id: str) -> None:
 
 
 def _next_group(line: Sequence[_QueuedOrder]) -> tuple[list[_QueuedOrder], list[_QueuedOrder]]:
-    """Return the orders to execute next (of one type, few coupons) and the others, without those already answered."""
+    """Return the orders to execute next and the others, without those already answered.
+
+    Those to execute are of one type, for few coupons, with different keys.
+    """
     group: list[_QueuedOrder] = []
     rest: list[_QueuedOrder] = []
     coupons = 0
@@ -183,7 +177,8 @@ def _next_group(line: Sequence[_QueuedOrder]) -> tuple[list[_QueuedOrder], list[
         if one.answer.done():
             continue
         number = len(one.order.customer_ids)
-        if group and (one.kind != group[0].kind or coupons + number > GROUP_MAX):
+        is_repeat = one.order.key is not None and one.order.key in {other.order.key for other in group}
+        if group and (one.kind != group[0].kind or coupons + number > GROUP_MAX or is_repeat):
             rest.append(one)
         else:
             group.append(one)
@@ -220,14 +215,18 @@ async def _issue_all(session: Session, group: Sequence[_QueuedOrder]) -> list[_A
     """Return the answers to orders of one type, in order; each must fit into the window together with those before
     it.
     """
-    answers: list[_Answer] = []
-    try:
-        coupon_type_id = await _find_type(session, group[0].order)
-    except Invalid as invalid:
-        return [invalid for _ in group]
     kept = await issue_windows.hold(session)
-    window, kind = kept, None
-    for one in group:
+    window = kept
+    known = await _known(session, group[0].context, [one.order for one in group])
+    kind = await _read_type(session, group[0].order) if None in known else None
+    answers: list[_Answer] = []
+    for one, before in zip(group, known, strict=True):
+        if before is not None:
+            answers.append(before)
+            continue
+        if not isinstance(kind, IssuingType):
+            answers.append(kind or _no_type(one.order))
+            continue
         at = one.context.clock()  # read under the lock, so that no other issue can come between
         now = to_microseconds(at)
         window = _entries_in_window(window, now)
@@ -235,14 +234,22 @@ async def _issue_all(session: Session, group: Sequence[_QueuedOrder]) -> list[_A
         if wait is not None:
             answers.append(wait)
             continue
-        kind = kind or await coupon_pool.read_type(session, coupon_type_id, held=True)
-        answer = _no_type(one.order) if kind is None else await _issue(session, kind, one, at)
-        if isinstance(answer, IssueAnswer) and answer.issued:
+        answer = await _issue(session, kind, one, at)
+        if answer.issued:
             window = [*window, (now, len(answer.issued))]
+            if one.order.key is not None:
+                await issue_keys.keep_answer(session, one.order.key, kept_answer(one.order, answer), at=at)
         answers.append(answer)
     if kept != window:  # also drops future entries left by a clock that was set back
         await issue_windows.keep(session, window)
     return answers
+
+
+async def _read_type(session: Session, order: IssueOrder) -> IssuingType | Invalid | None:
+    try:
+        return await coupon_pool.read_type(session, await _find_type(session, order), held=True)
+    except Invalid as invalid:
+        return invalid
 
 
 async def _issue(session: Session, kind: IssuingType, one: _QueuedOrder, at: datetime) -> IssueAnswer:
@@ -281,6 +288,11 @@ async def _find_type(session: Session, order: IssueOrder) -> str:
     if order.coupon_type_id is not None and order.coupon_type_name is None:
         return order.coupon_type_id  # its existence is checked when it is read
     found = await coupon_pool.find_types(session, order.coupon_type_id, order.coupon_type_name)
+    if not found and order.coupon_type_id is not None:
+        if not await coupon_pool.find_types(session, order.coupon_type_id, None):
+            raise _no_type(order)
+        message = "`couponTypeName` is not the name of the coupon type that `couponTypeId` names; give one of them."
+        raise Invalid("COUPON_TYPE_MISMATCH", message, "couponTypeName")
     if not found:
         raise _no_type(order)
     if len(found) > 1:

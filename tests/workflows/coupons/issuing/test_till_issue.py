@@ -97,12 +97,16 @@ async def test_a_type_is_found_by_its_name_unless_two_have_it(shop: Shop) -> Non
     unknown: tuple[tuple[str | None, str | None, str], ...] = (
         (None, "gift", "couponTypeName"),
         (identity("nothing"), None, "couponTypeId"),
-        (identity("other"), "Gift", "couponTypeId"),
+        (identity("nothing"), "Gift", "couponTypeId"),
     )
     for type_id, wanted, target in unknown:
         with pytest.raises(Invalid) as caught:
             await by(type_id, wanted)
         assert (caught.value.code, caught.value.target) == ("COUPON_TYPE_NOT_FOUND", target)
+    for name in ("Gift", "Nothing"):
+        with pytest.raises(Invalid) as caught:
+            await by(identity("other"), name)
+        assert (caught.value.code, caught.value.target) == ("COUPON_TYPE_MISMATCH", "couponTypeName")
     with pytest.raises(Invalid) as caught:
         await by(None, "Other")
     assert (caught.value.code, caught.value.target) == ("AMBIGUOUS_COUPON_TYPE", "couponTypeName")

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from promenade.errors import TooMany
+from promenade.errors import Invalid, TooMany
 from promenade.workflows.coupons.till_issue import ISSUED_MAX
 from tests.workflows.clockwork.coupons.ageing import beside
 from tests.workflows.coupons.issuing.test_till_issue import issue, many, refused
@@ -23,8 +23,11 @@ async def shop(shop: Shop) -> Shop:
     return shop
 
 
-async def test_more_than_a_thousand_in_one_call_are_refused(shop: Shop) -> None:
-    assert await refused(shop, ISSUED_MAX + 1) == 60
+async def test_more_than_a_thousand_in_one_call_never_fit(shop: Shop) -> None:
+    with pytest.raises(Invalid) as caught:
+        await issue(shop, *many(ISSUED_MAX + 1))
+    assert (caught.value.code, caught.value.target) == ("TOO_MANY_COUPONS", "customerIds")
+    assert "1000" in caught.value.message
     assert len((await issue(shop, *many(ISSUED_MAX))).issued) == ISSUED_MAX
 
 

@@ -83,6 +83,19 @@ def _coupons() -> Iterator[Definition]:
             key("issue_windows"),
         ),
     )
+    yield (
+        "issue_keys",
+        "Keys that make repeats of a till's order of coupons one order, for 24 hours.",
+        True,
+        (
+            text("idempotency_key", 255, "The key, as the till sent it."),
+            content("digest", "SHA-256 of the order: another order with the key is refused."),
+            content("answer", "The coupons by their IDs, without the codes, and the failures, as MessagePack."),
+            moment("seen_at", "When the coupons were issued."),
+            key("issue_keys", "idempotency_key"),
+            sa.Index("ix_issue_keys__seen", "seen_at"),
+        ),
+    )
 
 
 def _deliveries() -> Iterator[Definition]:

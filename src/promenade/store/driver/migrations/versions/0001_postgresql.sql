@@ -873,6 +873,25 @@ CREATE TABLE instances (
 	CONSTRAINT pk_instances__key PRIMARY KEY (instance_id)
 );
 
+CREATE TABLE issue_keys (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	idempotency_key VARCHAR(255) COLLATE "C" NOT NULL,
+	digest BYTEA NOT NULL,
+	answer BYTEA NOT NULL,
+	seen_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	CONSTRAINT pk_issue_keys__key PRIMARY KEY (tenant_id, idempotency_key)
+);
+
+CREATE INDEX ix_issue_keys__seen ON issue_keys (seen_at);
+
+ALTER TABLE issue_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE issue_keys FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON issue_keys
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE issue_windows (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	issued BYTEA NOT NULL,

@@ -610,6 +610,17 @@ CREATE TABLE instances (
 	CONSTRAINT pk_instances__key PRIMARY KEY (instance_id)
 );
 
+CREATE TABLE issue_keys (
+	tenant_id VARCHAR(36) NOT NULL,
+	idempotency_key VARCHAR(255) NOT NULL,
+	digest BLOB NOT NULL,
+	answer BLOB NOT NULL,
+	seen_at BIGINT NOT NULL,
+	CONSTRAINT pk_issue_keys__key PRIMARY KEY (tenant_id, idempotency_key)
+);
+
+CREATE INDEX ix_issue_keys__seen ON issue_keys (seen_at);
+
 CREATE TABLE issue_windows (
 	tenant_id VARCHAR(36) NOT NULL,
 	issued BLOB NOT NULL,
