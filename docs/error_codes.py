@@ -69,6 +69,7 @@ POS = (
     "!promenade/web/sync/",
     "promenade/workflows/imports/till_articles",
     "promenade/workflows/sales/confirm",
+    "promenade/workflows/sales/cancel",
     "promenade/workflows/settlement/rules",
     "promenade/workflows/coupons/claims",
     "promenade/workflows/coupons/answers",

@@ -22,13 +22,14 @@ from promenade.web.http.numbers import amount_thousandths, price_hundredths, qua
 from promenade.web.imports.till_article_messages import ARTICLE_OPERATIONS
 from promenade.web.imports.till_articles import PosArticles
 from promenade.web.pricing import pos
-from promenade.web.pricing.messages import ConfirmRequest, EvaluateRequest, Message
+from promenade.web.pricing.messages import CancelRequest, ConfirmRequest, EvaluateRequest, Message
 from promenade.web.pricing.pos import Pos
 from promenade.web.pricing.responses import EvaluateResponseV2, SideEffectsResult
 from promenade.web.services.login import AUTHORIZE, Login
 from promenade.web.services.monitoring import Health, Heartbeat, Monitoring
 from promenade.web.services.pos_metadata import PosMetadata
 from promenade.workflows.coupons.answers import REASONS
+from promenade.workflows.sales.cancel import CancelResponse
 from promenade.workflows.sales.confirm import MESSAGE
 
 __all__ = ["services", "shapes"]
@@ -45,6 +46,7 @@ _CONTRACTS: dict[str, tuple[str, type[Struct] | None, type[Struct] | str | None]
         ConfirmRequest,
         f'`{{"transactionId": "...", "confirmed": true, "message": "{MESSAGE}"}}`, the same bytes for every repeat',
     ),
+    "_cancel_sale": (_POS, CancelRequest, CancelResponse),
     "_side_effects": (_POS, None, SideEffectsResult),
     "_requeue": (f"`{pos.ADMINISTRATOR}`", None, SideEffectsResult),
     **{f"_{name}": (_POS, one.request, one.response) for name, one in OPERATIONS.items()},
@@ -121,6 +123,7 @@ def shapes() -> str:
         ("Evaluate and simulate: the request", (EvaluateRequest,)),
         ("Evaluate and simulate: the answer", (EvaluateResponseV2,)),
         ("Confirm: the request", (ConfirmRequest,)),
+        ("Cancel", (CancelRequest, CancelResponse)),
         ("Side effects: the answer", (SideEffectsResult,)),
         *[(f"Coupons: {name}", (operation.request, operation.response)) for name, operation in OPERATIONS.items()],
         *[(f"Articles: {name}", (one.request, one.response)) for name, one in ARTICLE_OPERATIONS.items()],

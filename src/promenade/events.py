@@ -363,6 +363,24 @@ class TransactionReturned(Event, frozen=True):
     customer_id: CustomerId | None = None
 
 
+@event("TRANSACTION_CANCELLED", since=13, de="Ein Verkauf wurde storniert.")
+class TransactionCancelled(Event, frozen=True):
+    """A confirmed sale was cancelled."""
+
+    transaction_id: TransactionId
+    transaction_counter: TransactionCounter
+    reason: Annotated[str | None, Meta(description="Why, as the till said.")]
+    grand_total: Annotated[Decimal | None, Meta(description="What was paid; null: its log is no longer kept.")]
+    currency: Annotated[str | None, Meta(description="ISO 4217 code of the amounts; null: as above.")]
+    points_returned: Annotated[int, Meta(description="Points that no earlier return had taken back.")] = 0
+    budget_returned: Annotated[
+        Decimal, Meta(description="What was given back to budgets that no earlier return had given back.")
+    ] = Decimal(0)
+    coupons_reactivated: Annotated[int, Meta(description="Coupons spent in the sale that are valid again.")] = 0
+    coupons_cancelled: Annotated[int, Meta(description="Coupons that the sale had earned, and are not any more.")] = 0
+    customer_id: CustomerId | None = None
+
+
 @event("LOYALTY_POINTS_AWARDED", since=11, de="Jemand hat Treuepunkte bekommen.")
 class LoyaltyPointsAwarded(Event, frozen=True):
     """A customer earned points."""

@@ -13,6 +13,7 @@ from promenade.store.driver.schema import table
 from promenade.store.driver.types import Timestamp
 from promenade.store.driver.unit import Database
 from promenade.workflows.reports.folds import folds
+from promenade.workflows.sales.cancel import CancelCommand, cancel
 from tests.reliability.crashing import DyingDatabase
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.shop import Shop
@@ -47,6 +48,7 @@ class Till:
     shop: Shop
     random: random.Random
     sold: list[str] = field(default_factory=list)
+    counters: dict[str, int] = field(default_factory=dict)
 
     async def open(self) -> None:
         for name in PROMOTIONS:
@@ -80,6 +82,12 @@ class Till:
         counter = await self.shop.price(name, priced, customer_id=customer, sales={"9": first})
         said = [one if draw.random() < 0.7 else (one, f"{Decimal(most) / 200:.2f}") for one, most in granted.items()]
         await self.shop.confirm(name, counter, *said, timestamp=self._moment())
+        self.counters[name] = counter
+
+    async def cancel(self, sales: int) -> None:
+        """Cancel some of the sales made so far, perhaps one twice."""
+        for name in self.random.choices(sorted(self.counters), k=sales):
+            await cancel(self.shop.context, self.shop.tenant, CancelCommand(name, self.counters[name]))
 
     def _moment(self) -> datetime | None:
         """Return the current or an earlier time."""
@@ -107,13 +115,13 @@ async def reckoned(shop: Shop) -> Figures:
     logs = {row.id: row for row in await shop.rows("CalculationLogs", status="CALCULATED")}
     figures: Figures = {name: {} for name in ("promotions", "days", "articles", "sales", "budgets")}
     for row in await shop.rows("CalculationLogPromotions"):
-        if row.pilot_arm == "CONTROL":
+        if row.pilot_arm == "CONTROL" or row.log_id not in logs:
             continue
         at = logs[row.log_id].confirmed_at
         _add(figures["promotions"], row.promotion_id, 1, row.total_discount)
         _add(figures["days"], (row.promotion_id, at.date()), 1, row.total_discount)
     for row in await shop.rows("CalculationLogItems"):
-        if row.line_discount:
+        if row.line_discount and row.log_id in logs:
             _add(figures["articles"], row.article_number, 0, row.line_discount)
     for log in logs.values():
         square = int(log.grand_total * 1000) ** 2
@@ -134,7 +142,8 @@ async def shown(shop: Shop) -> Figures:
         _add(figures["articles"], row.article_number, 0, row.total_discount)
     for row in await shop.rows("basket_days", pos_group_id=""):
         square = row.squares_0 + (row.squares_1 << 40) + (row.squares_2 << 80)
-        _add(figures["sales"], row.day, row.transactions, row.revenue, square)
+        if row.transactions:
+            _add(figures["sales"], row.day, row.transactions, row.revenue, square)
     for row in await shop.rows("budget_totals"):
         _add(figures["budgets"], row.budget_id, 0, row.consumed)
     return figures

@@ -68,8 +68,15 @@ async def test_reports_match_the_logs_whichever_worker_counts_and_whatever_fails
             with suppress(Broken):
                 await aggregate(breaking(shop, draw.randint(5, 60)).context, shop.tenant, limit=draw.randint(1, 6))
 
+    async def sell() -> None:
+        for _ in range(5):
+            await till.sell(5)
+            await till.cancel(2)
+
     await till.sell(5)
-    await asyncio.gather(till.sell(25), *(count(seed) for seed in range(3)))
+    await asyncio.gather(sell(), *(count(seed) for seed in range(3)))
+    await aggregate_all(shop.context, shop.tenant)
+    await till.cancel(3)
     await aggregate_all(shop.context, shop.tenant)
     assert await shown(shop) == await reckoned(shop)
     before = await kept(shop)
@@ -83,9 +90,12 @@ async def test_reports_match_the_logs_whichever_worker_counts_and_whatever_fails
 async def test_an_interrupted_recount_continues_where_it_stopped(till: Till) -> None:
     shop = till.shop
     await till.sell(8)
+    await till.cancel(2)
     await aggregate_all(shop.context, shop.tenant)
+    await till.cancel(1)
     await begin_rebuild(shop.context.database, shop.tenant)
     await till.sell(3)
+    await till.cancel(2)
     broken, step = 0, 1
     while await rebuild_portion(breaking(shop, 1000).context, shop.tenant, Run(shop.context.new_id), 1) is not None:
         with suppress(Broken):

@@ -132,10 +132,10 @@ class BudgetConsumptions(
     Entity,
     public=RO,
     admin=RO,
-    unique=(("budget_id", "origin", "transaction_id", "transaction_counter", "promotion_id"),),
+    unique=(("budget_id", "origin", "transaction_id", "transaction_counter", "promotion_id", "is_cancellation"),),
     indexes=(("origin", "transaction_id"),),
 ):
-    """The amount that a confirmed sale consumed from a budget for one promotion."""
+    """The amount that a confirmed sale consumed from a budget for one promotion, or took back when it was cancelled."""
 
     budget = to_one("Budgets", "The budget.", required=True, read_only=True)
     promotion = to_one("Promotions", "The promotion.", required=True, soft=True, indexed=False, read_only=True)
@@ -143,12 +143,16 @@ class BudgetConsumptions(
     transaction_counter = integer(
         "Counter of the confirmed iteration of the transaction.", required=True, read_only=True
     )
-    amount = computed_amount("The amount consumed; negative if a return gave it back.", required=True)
+    amount = computed_amount("The amount consumed; negative if a return or a cancellation gave it back.", required=True)
     uncovered_amount = computed_amount(
-        "The part of the discount that the budget could not cover, because too little was left.", default="0"
+        "The part of the discount that the budget could not cover, because too little was left; negative if a "
+        "cancellation took it back.",
+        default="0",
     )
     currency = currency_code("The currency.", required=True, read_only=True)
     consumed_at = timestamp("Time at which the sale was confirmed.", required=True, read_only=True)
+    is_cancellation = boolean("Whether it undoes what the sale consumed, because the sale was cancelled.",
+                              read_only=True)  # fmt: skip
     origin = text(36, "The instance that priced the sale.", default="cloud", read_only=True, hidden_from=_EVERYWHERE)
 
 

@@ -233,6 +233,16 @@ _declare("CouponCodeStatuses", "Statuses of coupon codes.", {
     "CANCELLED": "Cancelled.",
 })  # fmt: skip
 
+_declare("CouponReturnPolicies", "What becomes of a redeemed code when its sale is returned as a whole or cancelled.", {
+    "KEEP_REDEEMED": "It stays redeemed.",
+    "REACTIVATE": "It is valid again, unless it has ended.",
+})  # fmt: skip
+
+_declare("EarnedCouponPolicies", "What becomes of an earned code when its sale is returned as a whole.", {
+    "KEEP": "Its customer keeps it.",
+    "CANCEL": "It is cancelled, unless it is spent.",
+})  # fmt: skip
+
 _declare("StakeholderTypes", "Kinds of stakeholders that share the cost of promotions.", {
     "SUPPLIER": "A supplier.",
     "BRAND": "A brand.",
@@ -242,6 +252,7 @@ _declare("StakeholderTypes", "Kinds of stakeholders that share the cost of promo
 
 _declare("CalculationLogStatuses", "Results of calculations.", {
     "CALCULATED": "Confirmed.",
+    "CANCELLED": "Confirmed, and cancelled later.",
     "FAILED": "The confirm was refused.",
 })  # fmt: skip
 

@@ -68,6 +68,14 @@ class CouponTypes(
     max_redemptions_per_customer = integer("Maximum number of redemptions per customer; null: unlimited.", minimum=0)
     reservation_minutes = integer("Duration of a till's reservation of a code, in minutes.", default=15, minimum=1)
     requires_activation = boolean("Whether customers must activate a code before they can use it.")
+    on_return = code_of(
+        "CouponReturnPolicies", "What becomes of a redeemed code when its sale is returned as a whole or cancelled.",
+        default="KEEP_REDEEMED",
+    )  # fmt: skip
+    earned_on_return = code_of(
+        "EarnedCouponPolicies", "What becomes of an unspent code when the sale that earned it is returned as a whole.",
+        default="KEEP",
+    )  # fmt: skip
     promotions = back("CouponTypePromotions", "The promotions that its codes trigger.", by="coupon_type")
     codes = back("CouponCodes", "Its codes.", by="coupon_type")
 
@@ -180,8 +188,8 @@ class RedemptionLogs(
     promotion = to_one("Promotions", "The promotion that it triggered or that issued it.", soft=True, indexed=False,
                        read_only=True)  # fmt: skip
     action = choice(
-        "ISSUED", "ACTIVATED", "RESERVED", "REDEEMED", "CANCELLED", "EXPIRED", doc="The event.", required=True,
-        read_only=True,
+        "ISSUED", "ACTIVATED", "RESERVED", "REDEEMED", "REACTIVATED", "CANCELLED", "EXPIRED", doc="The event.",
+        required=True, read_only=True,
     )  # fmt: skip
     transaction_id = text(50, "ID of the till's transaction.", read_only=True, searchable=True)
     customer_id = text(50, "The customer.", read_only=True, searchable=True)

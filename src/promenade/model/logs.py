@@ -38,7 +38,7 @@ class CalculationLogs(
     reporting=RO,
     indexes=(("origin", "transaction_id", "transaction_counter"), ("confirmed_at",), ("customer_id", "confirmed_at")),
 ):
-    """The calculation of a confirmed sale, or a refused confirm (status FAILED)."""
+    """The calculation of a confirmed sale (CANCELLED: undone later), or a refused confirm (status FAILED)."""
 
     transaction_id = text(50, "ID of the till's transaction.", required=True, read_only=True, searchable=True)
     transaction_counter = integer(
@@ -65,7 +65,7 @@ class CalculationLogs(
     confirmed_at = timestamp("Time at which it was confirmed or refused.", required=True, read_only=True)
     source = text(20, "Kind of instance that priced it: btp or local-store.", required=True, read_only=True)
     instance_id = text(36, "ID of the instance that priced it.", read_only=True)
-    message = text(1000, "Reason why the confirm was refused.", read_only=True)
+    message = text(1000, "Reason why the confirm was refused, or the sale cancelled.", read_only=True)
     origin = text(36, "The instance that priced it, which is part of every key of a transaction.",
                   default="cloud", read_only=True, hidden_from=_EVERYWHERE)  # fmt: skip
     items = children("CalculationLogItems", "Its lines.", by="log")

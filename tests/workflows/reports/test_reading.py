@@ -30,7 +30,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[LoggedSale]:
     """Return the sales passed to a fold that replaces all others."""
     found: list[LoggedSale] = []
 
-    async def add(session: Session, sales: Any, at: datetime) -> int:
+    async def add(session: Session, sales: Any, at: datetime, sign: int) -> int:
         found.extend(sales)
         return len(sales)
 

@@ -28,7 +28,7 @@ class Witness:
     refreshed: list[datetime] = field(default_factory=list)
     refresh_fails: bool = False
 
-    async def add(self, session: Session, sales: Sequence[LoggedSale], at: datetime) -> int:
+    async def add(self, session: Session, sales: Sequence[LoggedSale], at: datetime, sign: int) -> int:
         self.portions.append(len(sales))
         once_more = upsert(session.dialect, _NOTED).on_conflict_do_update(
             index_elements=list(_NOTED.primary_key), set_={"sales": _NOTED.c.sales + 1}

@@ -14,8 +14,17 @@ from promenade.engine.basket import BasketLine, Refund
 from promenade.engine.money import divide, minor_digits
 from promenade.engine.outcome import LineOutcome, Outcome
 from promenade.workflows.settlement.refunds import KnownSale, refunds_of, repriced
-from promenade.workflows.settlement.repricing import NOTHING_LEFT, Given, Rest, decode_given, encode_given
-from promenade.workflows.settlement.returns import BudgetCharge, SaleRecord, add_returned, give_back, record_of
+from promenade.workflows.settlement.repricing import NOTHING_LEFT, Rest
+from promenade.workflows.settlement.returns import (
+    BudgetCharge,
+    Given,
+    SaleRecord,
+    add_returned,
+    decode_given,
+    encode_given,
+    give_back,
+    record_of,
+)
 from promenade.workflows.settlement.rules import ConfirmCommand, ConfirmedPromotion, settle
 from tests.workflows.outcomes import applied, discount, line, outcome
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from decimal import ROUND_FLOOR, Decimal
 from typing import Any, NamedTuple
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import false, insert, select, update
 
 from odata_server.sql.connection import Kept
 from promenade.engine.money import minor_digits
@@ -107,11 +107,16 @@ class Consumed(NamedTuple):
     promotion_id: str
     amount: Decimal
     currency: str
+    uncovered: Decimal
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class Consumption:
-    """A row of BudgetConsumptions: net of what the same transaction gave back for the same promotion."""
+    """A row of BudgetConsumptions: net of what the same transaction gave back for the same promotion.
+
+    Negative if more is given back than taken.
+    """
 
     id: str
     budget_id: str
@@ -199,8 +204,9 @@ async def insert_consumptions(
     transaction_id: str,
     transaction_counter: int,
     at: datetime,
+    is_cancellation: bool = False,
 ) -> None:
-    """Insert the consumptions of one confirm."""
+    """Insert the consumptions of one confirm, or what the cancellation of the sale gives back of them."""
     await session.execute_many(
         _INSERT,
         [
@@ -215,6 +221,7 @@ async def insert_consumptions(
                 "uncovered_amount": one.uncovered,
                 "currency": one.currency,
                 "consumed_at": at,
+                "is_cancellation": is_cancellation,
                 "created_at": at,
                 "modified_at": at,
             }
@@ -228,7 +235,10 @@ Iteration = tuple[str, str, int]
 
 
 async def consumed_by(session: Session, iterations: Sequence[Iteration]) -> dict[Iteration, list[Consumed]]:
-    """Return what each of these confirmed iterations consumed, ordered by budget and promotion."""
+    """Return what each of these confirmed iterations consumed, ordered by budget and promotion.
+
+    Cancellations are left out.
+    """
     key = (_CONSUMPTIONS.c.origin, _CONSUMPTIONS.c.transaction_id, _CONSUMPTIONS.c.transaction_counter)
     rows = await read_among(session, key, iterations, _CONSUMED_ROWS.where)
     found: dict[Iteration, list[Consumed]] = {one: [] for one in iterations}
@@ -245,7 +255,8 @@ _CONSUMED_ROWS = select(
     *(
         _CONSUMPTIONS.c[name]
         for name in (
-            "origin", "transaction_id", "transaction_counter", "budget_id", "promotion_id", "amount", "currency"
+            "origin", "transaction_id", "transaction_counter", "budget_id", "promotion_id", "amount", "currency",
+            "uncovered_amount", "consumed_at",
         )
     )
-)  # fmt: skip
+).where(_CONSUMPTIONS.c.is_cancellation == false())  # fmt: skip

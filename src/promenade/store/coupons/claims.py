@@ -186,14 +186,10 @@ async def count_use(
     return int(rows[0].uses) if rows else None
 
 
-async def uncount_use(session: Session, coupon_type_id: str) -> None:
-    """Decrement the total count by one redemption, which the caller has counted in this unit of work."""
-    statement = (
-        update(_USAGE)
-        .where(_USAGE.c.coupon_type_id == coupon_type_id, _USAGE.c.customer_id == ALL_CUSTOMERS)
-        .values(count=_USAGE.c["count"] - 1)
-    )
-    await session.rowcount(statement)
+async def uncount_use(session: Session, coupon_type_id: str, customer_id: str | None = None) -> None:
+    """Decrement a count by one redemption, per customer or (None) in total; never below zero."""
+    its = _USAGE.c.coupon_type_id == coupon_type_id, _USAGE.c.customer_id == (customer_id or ALL_CUSTOMERS)
+    await session.rowcount(update(_USAGE).where(*its, _USAGE.c["count"] > 0).values(count=_USAGE.c["count"] - 1))
 
 
 async def next_slot(session: Session, coupon_code_id: str) -> int:

@@ -262,6 +262,25 @@ COUNT = Transition(
 )
 """A code that many share stays as it is, and counts."""
 
+# ---- codes whose sale is undone -------------------------------------------------------------------------------------
+
+_OF_SALE = _CODES.c.redeemed_transaction_id == _TRANSACTION
+_NEVER_SPENT = {"redeemed_at": None, "redeemed_transaction_id": None, **_FREED}
+REACTIVATE = Transition({"REDEEMED": _OF_SALE, "RESERVED": _OF_SALE}, "ACTIVE", _RUNS, {
+    "redemption_count": case((_CODES.c.status == "REDEEMED", _CODES.c.redemption_count - 1),
+                             else_=_CODES.c.redemption_count),
+    **_NEVER_SPENT,
+}, "REACTIVATED")  # fmt: skip
+"""Of a code that was spent in the sale, finished or not: as if it had not been spent."""
+UNCOUNT = Transition({"ACTIVE": ALWAYS}, "ACTIVE", _CODES.c.redemption_count > 0, {
+    "redemption_count": _CODES.c.redemption_count - 1, **_WRITTEN,
+}, "REACTIVATED")  # fmt: skip
+"""A code that many share is spent once less."""
+END_EARNED = Transition(
+    {"CREATED": ALWAYS, "ACTIVE": ALWAYS, "RESERVED": ALWAYS}, "CANCELLED", _UNSPENT, _FREED, "CANCELLED"
+)
+"""Of a code that the sale had earned; a till that has reserved it cannot redeem it any more."""
+
 # ---- codes and time -------------------------------------------------------------------------------------------------
 
 EXPIRE = Transition({"CREATED": ALWAYS, "ACTIVE": ALWAYS, "RESERVED": _UNSPENT}, "EXPIRED", log="EXPIRED")

@@ -19,7 +19,7 @@ from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.packing import PackedRecord, StoredRecord, packed_records
 
-SALE, COUPON = "SALE", "COUPON"
+SALE, COUPON, CANCELLATION = "SALE", "COUPON", "CANCEL"
 REASON_MAX = 1000
 
 _UPLOADS = table("sync_uploads")

@@ -109,6 +109,11 @@ def of_baskets(prefix: str, baskets: Sample) -> dict[str, Any]:
     }
 
 
+def signed(columns: Mapping[str, Any], sign: int) -> dict[str, Any]:
+    """Return sums as columns that are added (1) or subtracted (-1)."""
+    return {name: value * sign for name, value in columns.items()}
+
+
 def to_baskets(prefix: str, row: Row[Any]) -> Sample:
     """Read the sums from the columns, or from sums of the columns."""
     count, revenue, *squares = (
@@ -153,15 +158,15 @@ def by_promotions(rows: Iterable[Row[Any]]) -> dict[str, dict[str, DaySums]]:
 # --- Adding ----------------------------------------------------------------------------------------------------------
 
 
-async def add_days(session: Session, name: str, days: Mapping[DayKey, DaySums]) -> int:
-    """Add sums to the days of `DAYS` or `UTC_DAYS`; return the number of rows written."""
+async def add_days(session: Session, name: str, days: Mapping[DayKey, DaySums], sign: int) -> int:
+    """Add sums to the days of `DAYS` or `UTC_DAYS`, or subtract them; return the number of rows written."""
     of_table = {"is_stale": True} if name == DAYS else {}
     rows = [
         {
             **dict(zip(_KEY, key, strict=True)),
             "trial": sums.trial,
             "promotion_name": sums.promotion_name,
-            **_columns(sums),
+            **signed(_columns(sums), sign),
             **of_table,
         }
         for key, sums in sorted(days.items(), key=lambda item: item[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -14,6 +14,8 @@ from sqlalchemy import (
     Row,
     Select,
     and_,
+    case,
+    delete,
     exists,
     func,
     literal_column,
@@ -28,6 +30,7 @@ from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.reports.periods import Stretch
 from promenade.store.reports.queries import QUERIES
+from promenade.store.reports.queue import SOLD
 from promenade.store.reports.sums import set_columns, sums_between
 
 _CONSUMPTIONS = table("BudgetConsumptions")
@@ -55,6 +58,10 @@ class Charged(NamedTuple):
     at: datetime
     changed: bool = True
 
+    def negated(self) -> Charged:
+        """Return what a cancellation gave back, as if it had been consumed."""
+        return self._replace(consumed=-self.consumed, uncovered=-self.uncovered)
+
     @property
     def day(self) -> date:
         """The UTC day."""
@@ -66,15 +73,25 @@ class Charged(NamedTuple):
         return self.origin, self.transaction_id
 
 
-async def charged_by(session: Session, origin: str, transaction_ids: Sequence[str]) -> list[Charged]:
-    """Return what the sales of one origin consumed, unordered."""
+async def charged_by(
+    session: Session, origin: str, transaction_ids: Sequence[str], *, is_cancellation: bool = False
+) -> list[Charged]:
+    """Return what the sales of one origin consumed, or what their cancellation did, unordered."""
     of = (_CONSUMPTIONS.c.transaction_id,)
     rows = await read_among(session, of, transaction_ids, _charges, given_origin=origin)
-    return [Charged(*tuple(row)) for row in rows]
+    return [Charged(*tuple(row)[:-1]) for row in rows if row.is_cancellation == is_cancellation]
+
+
+async def drop_empty(session: Session, budget_ids: Collection[str]) -> None:
+    """Delete the sums of these budgets from which cancellations have taken all sales."""
+    for rows in (_TOTALS, _DAYS, _PROMOTION_DAYS):
+        is_empty = and_(rows.c.transactions == 0, rows.c.consumed == 0, rows.c.uncovered == 0)
+        await session.rowcount(delete(rows).where(rows.c.budget_id.in_(sorted(budget_ids)), is_empty))
 
 
 def _charges(condition: ColumnElement[bool]) -> Select[Any]:
-    names = ("budget_id", "promotion_id", "origin", "transaction_id", "amount", "uncovered_amount", "consumed_at")
+    names = ("budget_id", "promotion_id", "origin", "transaction_id", "amount", "uncovered_amount", "consumed_at",
+             "is_cancellation")  # fmt: skip
     of_origin = _CONSUMPTIONS.c.origin == parameter("given_origin", _CONSUMPTIONS.c.origin.type)
     return select(*(_CONSUMPTIONS.c[name] for name in names)).where(of_origin, condition)
 
@@ -214,18 +231,19 @@ async def sum_edges(session: Session, stretch: Stretch, promotion_id: str | None
 
 
 def _edge(since: datetime, until: datetime, promotion_id: str | None) -> Select[Any]:
-    sales = select(_LOGS.c.origin, _LOGS.c.transaction_id).where(
-        _LOGS.c.confirmed_at >= since, _LOGS.c.confirmed_at < until, _LOGS.c.status == "CALCULATED"
-    )
+    # A cancelled sale is no sale any more, but what its returns gave back is in its consumptions.
+    named = select(_LOGS.c.origin, _LOGS.c.transaction_id)
+    confirmed = named.where(_LOGS.c.confirmed_at >= since, _LOGS.c.confirmed_at < until, _LOGS.c.status.in_(SOLD))
+    cancelled = confirmed.where(_LOGS.c.status == "CANCELLED")
     # SQLite without statistics would scan all consumptions, to get the order of a join or of the budgets.
     sale, budget = (_CONSUMPTIONS.c.origin, _CONSUMPTIONS.c.transaction_id), _CONSUMPTIONS.c.budget_id + ""
     statement = (
         select(
             budget.label("charged"),
             func.sum(_CONSUMPTIONS.c.amount).label("taken"),
-            func.count((sale[0] + " " + sale[1]).distinct()).label("sales"),
+            func.count(case((tuple_(*sale).not_in(cancelled), sale[0] + " " + sale[1])).distinct()).label("sales"),
         )
-        .where(tuple_(*sale).in_(sales))
+        .where(tuple_(*sale).in_(confirmed))
         .group_by(literal_column("charged"))
     )
     return statement if promotion_id is None else statement.where(_CONSUMPTIONS.c.promotion_id == promotion_id)

@@ -22,12 +22,16 @@ from promenade.store.sales.log_parts import unpack
 
 _JOBS = table("side_effect_jobs")
 _CONFIRMATIONS = table("confirmations")
+_CANCELLED = table("cancellations")
 _LOGS = table("CalculationLogs")
 _PARTS = table("calculation_log_parts")
 _GROUPS = table("PosGroups")
 _TENANTS = table("Tenants")
 _STATE = table("report_state")
 _RUNS = table("AggregatorRuns")
+
+SOLD = ("CALCULATED", "CANCELLED")
+"""The statuses of logs of sales; the cancelled ones are counted and taken out again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,15 @@ class Unreported:
 
     job_id: str
     enqueued_at: datetime
+    log_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CancelledSale:
+    """A counted sale that was cancelled and is still in the reports: its cancellation and its log (None: deleted)."""
+
+    cancellation_id: str
+    cancelled_at: datetime
     log_id: str | None
 
 
@@ -104,6 +117,7 @@ async def tenants_waiting(session: Session, day: datetime) -> list[str]:
 @cache
 def _waiting() -> Kept:
     sale = select(_JOBS.c.enqueued_at).where(_JOBS.c.tenant_id == _TENANTS.c.tenant_id, _UNREPORTED).exists()
+    gone = select(_CANCELLED.c.id).where(_CANCELLED.c.tenant_id == _TENANTS.c.tenant_id, _NOT_TAKEN).exists()
     day = parameter("day", _STATE.c.refreshed_at.type)
     # A time in the future comes from a clock that has been set back since; it is in the past by tomorrow at the latest.
     behind = or_(
@@ -114,7 +128,7 @@ def _waiting() -> Kept:
     )
     joined = _TENANTS.outerjoin(_STATE, _STATE.c.tenant_id == _TENANTS.c.tenant_id)
     return Kept(
-        select(_TENANTS.c.tenant_id).select_from(joined).where(or_(behind, sale)).order_by(_TENANTS.c.tenant_id)
+        select(_TENANTS.c.tenant_id).select_from(joined).where(or_(behind, sale, gone)).order_by(_TENANTS.c.tenant_id)
     )
 
 
@@ -123,6 +137,9 @@ def _waiting() -> Kept:
 
 _UNREPORTED = text("NOT side_effect_jobs.reported")
 """In the words of its index, which SQLite wants to hear before it takes one that has a condition."""
+
+
+_NOT_TAKEN = text("NOT cancellations.reported")
 
 
 async def unreported(session: Session, limit: int, leave: Sequence[str] = ()) -> list[Unreported]:
@@ -151,6 +168,26 @@ async def mark_reported(session: Session, jobs: Sequence[str]) -> set[str]:
     return {row.id for row in await session.execute(marking.returning(_JOBS.c.id))}
 
 
+async def cancelled(session: Session, limit: int) -> list[CancelledSale]:
+    """Return up to ``limit`` cancelled sales that reports have counted and not taken out again, the oldest first."""
+    waits = select(_JOBS.c.id).where(
+        _JOBS.c.origin == _CANCELLED.c.origin,
+        _JOBS.c.transaction_id == _CANCELLED.c.transaction_id,
+        _JOBS.c.transaction_counter == _CANCELLED.c.transaction_counter,
+        _JOBS.c.reported == false(),
+    )
+    few = select(_CANCELLED.c.id, _CANCELLED.c.cancelled_at, _CANCELLED.c.log_id).where(_NOT_TAKEN, ~waits.exists())
+    rows = await session.execute(few.order_by(_CANCELLED.c.cancelled_at, _CANCELLED.c.id).limit(limit))
+    return [CancelledSale(*tuple(row)) for row in rows]
+
+
+async def mark_taken(session: Session, cancellations: Sequence[str]) -> set[str]:
+    """Mark cancelled sales as taken out of the reports; return the cancellations that were not marked before."""
+    marking = update(_CANCELLED).where(_CANCELLED.c.id.in_(cancellations), _CANCELLED.c.reported == false())
+    rows = await session.execute(marking.values(reported=true()).returning(_CANCELLED.c.id))
+    return {row.id for row in rows}
+
+
 async def read_parts(session: Session, log_ids: Sequence[str]) -> SaleParts:
     """Read the logs of confirmed sales with their items and promotions."""
     if not log_ids:
@@ -177,4 +214,4 @@ def _select_logs(condition: Any) -> Select[Any]:
     zone = func.coalesce(_GROUPS.c.time_zone, "UTC").label("time_zone")
     packed = (_PARTS.c.lines, _PARTS.c.promotions)
     statement = select(*shown, zone, _CONFIRMATIONS.c.sale.label("carried"), *packed).select_from(source)
-    return statement.where(condition, _LOGS.c.status == "CALCULATED")
+    return statement.where(condition, _LOGS.c.status.in_(SOLD))

@@ -1,7 +1,8 @@
 """Rebuild of a tenant's reports: delete the aggregates in portions, then walk the logs from the oldest sale on.
 
 During a rebuild no other sale of the tenant is counted; sales that arrive meanwhile keep their mark until it is done.
-So a sale belongs to the walk if its mark is set, or if its job is gone, and otherwise to the queue.
+So a sale belongs to the walk if its mark is set, or if its job is gone, and otherwise to the queue. A cancelled sale
+is counted like any other; the walk takes it out again if that had been done before, else it leaves that to the queue.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import and_, delete, false, or_, select, tuple_, update
+from sqlalchemy import and_, delete, false, or_, select, true, tuple_, update
 
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.driver.upsert import upsert
-from promenade.store.reports.queue import State
+from promenade.store.reports.queue import SOLD, State
 
 EMPTYING = "EMPTYING"
 COUNTING = "COUNTING"
@@ -23,15 +24,17 @@ COUNTING = "COUNTING"
 _STATE = table("report_state")
 _LOGS = table("CalculationLogs")
 _JOBS = table("side_effect_jobs")
+_CANCELLED = table("cancellations")
 
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """A log that the walk has reached; ``is_due``: it must be counted."""
+    """A log that the walk has reached; ``is_due``: it must be counted, and ``is_taken``: taken out again."""
 
     confirmed_at: datetime
     log_id: str
     is_due: bool
+    is_taken: bool
 
 
 async def begin(session: Session) -> None:
@@ -62,13 +65,18 @@ async def walk(session: Session, state: State, limit: int) -> list[Walked]:
         _JOBS.c.transaction_counter == _LOGS.c.transaction_counter,
         _JOBS.c.reported == false(),
     )
-    logs = select(_LOGS.c.confirmed_at, _LOGS.c.id, (~waits.exists()).label("is_due"))
-    logs = logs.where(_LOGS.c.status == "CALCULATED")
+    taken = select(_CANCELLED.c.id).where(
+        _CANCELLED.c.origin == _LOGS.c.origin,
+        _CANCELLED.c.transaction_id == _LOGS.c.transaction_id,
+        _CANCELLED.c.reported == true(),
+    )
+    marks = (~waits.exists()).label("is_due"), taken.exists().label("is_taken")
+    logs = select(_LOGS.c.confirmed_at, _LOGS.c.id, *marks).where(_LOGS.c.status.in_(SOLD))
     if state.cursor_at is not None:
         later = or_(_LOGS.c.confirmed_at > state.cursor_at, _LOGS.c.id > state.cursor_id)
         logs = logs.where(and_(_LOGS.c.confirmed_at >= state.cursor_at, later))
     rows = await session.execute(logs.order_by(_LOGS.c.confirmed_at, _LOGS.c.id).limit(limit))
-    return [Walked(row.confirmed_at, row.id, bool(row.is_due)) for row in rows]
+    return [Walked(row.confirmed_at, row.id, bool(row.is_due), bool(row.is_taken)) for row in rows]
 
 
 async def advance(session: Session, after: Walked | None = None) -> None:

@@ -69,6 +69,8 @@ class _Figures:
             (at, list(measures).index(one.by)) for at, one in enumerate(measures.values()) if one.merge is Merge.LATEST
         ]
         self._distinct = [at for at, one in enumerate(measures.values()) if one.merge is Merge.DISTINCT]
+        sums = (Merge.SUM, Merge.DISTINCT)
+        self._summed = [at for at, one in enumerate(measures.values()) if one.merge in sums]
         self._found: dict[Key, list[Any]] = {}
 
     def add(self, fact: object) -> None:
@@ -86,13 +88,16 @@ class _Figures:
         for at, join in self._joins:
             old[at] = join(old[at], new[at])
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Return the rows ordered by their keys."""
+    def rows(self, sign: int) -> list[dict[str, Any]]:
+        """Return the rows ordered by their keys; what is summed has this sign."""
         dimensions, measures = self._names
         rows = []
         for key, values in sorted(self._found.items(), key=itemgetter(0)):
             for at in self._distinct:
                 values[at] = len(values[at])
+            if sign < 0:
+                for at in self._summed:
+                    values[at] = -values[at]
             rows.append(dict(zip((*dimensions, *measures), (*key, *values), strict=True)))
         return rows
 
@@ -116,9 +121,12 @@ class Tally:
         for one in self._tables.values():
             one.add(fact)
 
-    async def write(self, session: Session) -> int:
-        """Add the totals to one table after the other; return the number of rows."""
-        return sum([await add_rows(session, name, one.rows()) for name, one in self._tables.items()])
+    async def write(self, session: Session, sign: int = 1) -> int:
+        """Add the totals to one table after the other; return the number of rows.
+
+        ``sign`` -1: facts that were added before are taken out of the sums; other measures stay as they are.
+        """
+        return sum([await add_rows(session, name, one.rows(sign)) for name, one in self._tables.items()])
 
 
 # ---- the columns of an aggregate -------------------------------------------------------------------------------------

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Row, and_, func, or_, select, text, update
+from sqlalchemy import Row, and_, delete, func, or_, select, text, update
 
 from odata_server.sql.connection import Kept
 from promenade.engine.definition import PromotionDefinition
@@ -19,7 +19,7 @@ from promenade.store.driver.upsert import upsert
 from promenade.store.pricing.definitions import PromotionRows
 from promenade.store.pricing.promotion_rows import read_parts
 from promenade.store.pricing.surroundings import load_places
-from promenade.store.reports.arms import Sample, of_baskets, to_baskets
+from promenade.store.reports.arms import Sample, of_baskets, signed, to_baskets
 from promenade.store.reports.sums import add_rows, sums_between
 
 ALL_GROUPS = ""
@@ -29,6 +29,7 @@ _ANALYSES = table("PromotionUpliftAnalysis")
 _PROMOTIONS = table("Promotions")
 _AUDIT = table("AuditLogs")
 _GROUPS = table("PosGroups")
+_USAGE = table("PromotionUsageByDay")
 
 _BEGINNINGS = ("ACTIVATE", "START_PILOT")
 _ENDS = ("DEACTIVATE", "END_PILOT", "EXPIRE", "ARCHIVE")
@@ -57,15 +58,15 @@ class Subject:
 # --- Adding ----------------------------------------------------------------------------------------------------------
 
 
-async def add_baskets(session: Session, days: Mapping[BasketKey, Sample]) -> int:
-    """Add sales to days; return the number of rows written."""
+async def add_baskets(session: Session, days: Mapping[BasketKey, Sample], sign: int) -> int:
+    """Add sales to days, or subtract them; return the number of rows written."""
     rows = [
         {
             "pos_group_id": group,
             "day": day,
             "currency": currency,
             "is_stale": group == ALL_GROUPS,
-            **of_baskets("", baskets),
+            **signed(of_baskets("", baskets), sign),
         }
         for (group, day, currency), baskets in sorted(days.items(), key=lambda item: item[0])
     ]
@@ -79,6 +80,19 @@ async def note_applied(session: Session, applied: Mapping[str, tuple[date, str]]
         for promotion_id, (day, name) in sorted(applied.items())
     ]
     await session.execute_many(_noting(session.dialect), rows)
+
+
+async def correct_applied(session: Session, promotion_ids: Collection[str]) -> None:
+    """Set the first day of these promotions again after sales were cancelled; forget those that never applied."""
+    for promotion_id in sorted(promotion_ids):
+        first = select(func.min(_USAGE.c.day)).where(_USAGE.c.promotion_id == promotion_id)
+        day = (await session.execute(first))[0][0]
+        its = _ANALYSES.c.promotion_id == promotion_id
+        if day is None:
+            await session.rowcount(delete(_ANALYSES).where(its))
+        else:
+            changed = update(_ANALYSES).where(its, _ANALYSES.c.first_applied_on != day)
+            await session.rowcount(changed.values(first_applied_on=day, is_stale=True))
 
 
 @cache
@@ -189,7 +203,8 @@ _ZONES = Kept(select(_GROUPS.c.id, _GROUPS.c.time_zone))
 
 async def first_sale(session: Session) -> date | None:
     """Return the day of the tenant's first sale."""
-    few = select(_DAYS.c.day).where(_DAYS.c.pos_group_id == ALL_GROUPS).order_by(_DAYS.c.day).limit(1)
+    sold = _DAYS.c.pos_group_id == ALL_GROUPS, _DAYS.c.transactions != 0  # all may have been cancelled
+    few = select(_DAYS.c.day).where(*sold).order_by(_DAYS.c.day).limit(1)
     rows = await session.execute(few)
     return rows[0].day if rows else None
 

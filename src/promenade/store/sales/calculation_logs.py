@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import Insert, insert, select
+from sqlalchemy import Insert, insert, select, update
 
 from promenade.store.driver.hot import as_json, hot_statement
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.driver.upsert import upsert
+from promenade.store.sales.log_parts import unpack
 
 _LOGS = table("CalculationLogs")
 _PARTS = table("calculation_log_parts")
@@ -82,6 +85,31 @@ async def insert_refusal(session: Session, log: Columns, *, at: datetime) -> Non
     """Insert the log of a rejected confirm; an existing log is not changed."""
     once = upsert(session.dialect, _LOGS).on_conflict_do_nothing()
     await session.rowcount(once, {**log, "created_at": at, "modified_at": at})
+
+
+@dataclass(frozen=True, slots=True)
+class CancelledLog:
+    """What the log of a cancelled sale says: the amount paid, and the promotions that applied outside control arms."""
+
+    grand_total: Decimal
+    currency: str
+    promotion_ids: tuple[str, ...]
+
+
+async def cancel_log(session: Session, log_id: str, *, reason: str | None, at: datetime) -> CancelledLog | None:
+    """Mark the log of a sale as CANCELLED; None: it was deleted."""
+    rows = await session.execute(
+        update(_LOGS)
+        .where(_LOGS.c.id == log_id)
+        .values(status="CANCELLED", message=reason, modified_at=at, version=_LOGS.c.version + 1)
+        .returning(_LOGS.c.grand_total, _LOGS.c.currency)
+    )
+    if not rows:
+        return None
+    parts = await session.execute(select(_PARTS.c.promotions).where(_PARTS.c.log_id == log_id))
+    applied = unpack("CalculationLogPromotions", log_id, parts[0].promotions or ()) if parts else ()
+    counted = dict.fromkeys(one.promotion_id for one in applied if one.pilot_arm != "CONTROL")
+    return CancelledLog(rows[0].grand_total, rows[0].currency, tuple(counted))
 
 
 async def promotion_names(session: Session, promotion_ids: Iterable[str]) -> dict[str, tuple[str, int]]:

@@ -170,6 +170,26 @@ async def lock_sale(session: Session, origin: str, transaction_id: str) -> Sale 
     return Sale(*tuple(rows[0])) if rows else None
 
 
+async def log_of(session: Session, origin: str, transaction_id: str) -> tuple[str | None, datetime]:
+    """Return the calculation log of a confirmed sale, if it has one, and when the sale was confirmed."""
+    rows = await session.execute(
+        select(_CONFIRMATIONS.c.log_id, _CONFIRMATIONS.c.confirmed_at).where(
+            _CONFIRMATIONS.c.origin == origin, _CONFIRMATIONS.c.transaction_id == transaction_id
+        )
+    )
+    return rows[0].log_id, rows[0].confirmed_at
+
+
+async def carried_by(session: Session, origin: str, transaction_id: str) -> bytes | None:
+    """Return what a sale carried, which never changes once it is confirmed; None: there is no such sale."""
+    rows = await session.execute(
+        select(_CONFIRMATIONS.c.sale).where(
+            _CONFIRMATIONS.c.origin == origin, _CONFIRMATIONS.c.transaction_id == transaction_id
+        )
+    )
+    return rows[0].sale if rows else None
+
+
 async def note_returned(session: Session, origin: str, transaction_id: str, returned: bytes) -> None:
     """Store what has been returned of a sale that this unit of work has locked."""
     await session.rowcount(

@@ -58,6 +58,14 @@ class Requeued:
     reason: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """A job that was stopped. ``payload`` is what it still had to do, or, if it ``was_complete``, what it has done."""
+
+    was_complete: bool
+    payload: bytes
+
+
 def job_row(
     *,
     job_id: str,
@@ -163,6 +171,29 @@ async def find(session: Session, origin: str, transaction_id: str, transaction_c
         )
     )
     return rows[0] if rows else None
+
+
+async def stop(
+    session: Session, origin: str, transaction_id: str, transaction_counter: int, at: datetime
+) -> Stopped | None:
+    """End the job of a sale that is being cancelled, whatever its state; None: it was deleted, as it had ended.
+
+    A worker that is carrying it out loses its lease, and with it everything that it has not committed; one that is
+    about to commit is waited for.
+    """
+    its = (
+        _JOBS.c.origin == origin,
+        _JOBS.c.transaction_id == transaction_id,
+        _JOBS.c.transaction_counter == transaction_counter,
+    )
+    rows = await session.execute(select(_JOBS.c.id, _JOBS.c.status, _JOBS.c.payload).where(*its).with_for_update())
+    if not rows:
+        return None
+    ended: dict[str, Any] = {"status": "CANCELLED", "lease_owner": None, "lease_until": None}
+    if rows[0].status != "COMPLETED":
+        ended["completed_at"] = at
+    await session.rowcount(update(_JOBS).where(_JOBS.c.id == rows[0].id).values(**ended))
+    return Stopped(rows[0].status == "COMPLETED", rows[0].payload)
 
 
 async def requeue(

@@ -6,9 +6,14 @@ import sqlite3
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from sqlalchemy import and_, update
+
 from promenade.store.driver.hot import as_json, hot_statement
+from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 
+_USAGE = table("promotion_usage")
+_PROMOTIONS = table("Promotions")
 ALL_CUSTOMERS = ""
 
 
@@ -23,6 +28,23 @@ async def count_applications(session: Session, promotion_ids: Collection[str], c
     counted = sorted(set(promotion_ids))
     customers = [ALL_CUSTOMERS] if customer_id is None else [ALL_CUSTOMERS, customer_id]
     await session.hot("count applications", (session.tenant, counted, customers))
+
+
+async def uncount_applications(session: Session, promotion_ids: Collection[str], customer_id: str | None) -> None:
+    """Take one cancelled sale out of the counts of each promotion, in total and for the customer.
+
+    No count falls below zero. Rows are locked in the order of `count_applications`.
+    """
+    counted = sorted(set(promotion_ids))
+    customers = [ALL_CUSTOMERS] if customer_id is None else [ALL_CUSTOMERS, customer_id]
+    for promotion_id in counted:
+        for customer in customers:
+            its = and_(_USAGE.c.promotion_id == promotion_id, _USAGE.c.customer_id == customer, _USAGE.c["count"] > 0)
+            await session.rowcount(update(_USAGE).where(its).values(count=_USAGE.c["count"] - 1))
+    for promotion_id in counted:
+        applied = _PROMOTIONS.c.applications_count
+        its = and_(_PROMOTIONS.c.id == promotion_id, applied > 0)
+        await session.rowcount(update(_PROMOTIONS).where(its).values(applications_count=applied - 1))
 
 
 # On PostgreSQL an insert from a sorted select takes the rows in this order, so it locks them in this order too. An

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 from uuid import UUID
 
-from msgspec import Meta
+from msgspec import Meta, Struct
 
 from promenade.web.pricing.messages import CouponCode as Code
 from promenade.web.pricing.messages import Message, OptionalText50, OptionalText255, Text50
@@ -157,11 +157,11 @@ class IssueCouponsResponse(Response, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A coupon endpoint; ``action`` is the equivalent OData action."""
+    """An endpoint whose body is in no envelope; ``action`` is the equivalent OData action."""
 
     action: str
     request: type[Message]
-    response: type[Response]
+    response: type[Struct]
     text: str
 
 

@@ -12,11 +12,12 @@ from typing import Any, TypeVar
 import msgspec
 
 from promenade.engine.basket import BasketLine, Customer, Payment
-from promenade.errors import Detail
+from promenade.errors import Detail, Invalid
 from promenade.web.http.numbers import BadNumber, amount_thousandths, price_hundredths, quantity_thousandths
 from promenade.web.http.validation import Rule, explain, has_plain_numbers, require_bounded, require_sound
 from promenade.web.pricing.messages import (
     BasketItem,
+    CancelRequest,
     ConfirmBasketItem,
     ConfirmPromotion,
     ConfirmRequest,
@@ -28,6 +29,7 @@ from promenade.web.pricing.messages import (
     PaymentInfo,
 )
 from promenade.workflows.pricing.evaluate import PricingRequest
+from promenade.workflows.sales.cancel import CancelCommand
 from promenade.workflows.sales.confirm import ConfirmCommand, ConfirmedItem, ConfirmedPromotion
 
 _CARD_DIGITS_READ = 8  # digits beyond these are never stored, logged or passed on
@@ -36,6 +38,7 @@ _WORTH_LIMIT = 10**18
 _YEAR_MIN, _YEAR_MAX = 1970, 9000  # keeps all arithmetic with days and time zones within datetime's range
 
 _EVALUATE = msgspec.json.Decoder(Envelope[EvaluateRequest])
+_CANCEL = msgspec.json.Decoder(CancelRequest)
 _CONFIRM = msgspec.json.Decoder(Envelope[ConfirmRequest])
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -68,6 +71,21 @@ def decode_confirm(body: bytes) -> ConfirmCommand:
         except (_Refused, BadNumber):
             pass
     raise explain(body, ConfirmRequest, _CONFIRM_RULES)
+
+
+def decode_cancel(body: bytes) -> CancelCommand:
+    """Decode the body of cancel, which is in no envelope. Raises Invalid as `decode_evaluate` does."""
+    require_bounded(body)
+    try:
+        request = _CANCEL.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        request = None
+    document = require_sound(body)
+    if request is not None and has_plain_numbers(document, CancelRequest):
+        return CancelCommand(request.transaction_id, request.transaction_counter, request.reason or None)
+    if not isinstance(document, dict):
+        raise Invalid("VALIDATION_FAILED", "The body must be a JSON object.")
+    raise explain(b'{"request":%s}' % body, CancelRequest, ())
 
 
 def _decode(body: bytes, decoder: msgspec.json.Decoder[Envelope[T]]) -> T | None:

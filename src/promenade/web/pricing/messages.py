@@ -184,3 +184,14 @@ class ConfirmRequest(Message):
     customer_id: OptionalText50 = None  #: The customer rewarded. Default: the iteration's customer.
     timestamp: datetime | None = None  #: Time of payment, for the records. Default: now.
     items: Annotated[list[ConfirmBasketItem], Meta(max_length=ITEMS_MAX)] | None = None  #: Final prices, for the log.
+
+
+# ---- cancel ---------------------------------------------------------------------------------------------------------
+
+
+class CancelRequest(Message):
+    """A confirmed sale to undo as a whole."""
+
+    transaction_id: Text50  #: The transaction that was confirmed.
+    transaction_counter: Counter  #: The iteration that was confirmed.
+    reason: OptionalText255 = None  #: Why, for the log. That of the first cancel counts.

@@ -12,16 +12,18 @@ from promenade.errors import Invalid, NotFound, PromenadeError
 from promenade.web.access.auth import Authentication, Caller
 from promenade.web.http.body import header, read_body, require_json
 from promenade.web.http.endpoint import Answer, Endpoint, Handler
-from promenade.web.pricing.decode import decode_confirm, decode_evaluate
+from promenade.web.pricing.decode import decode_cancel, decode_confirm, decode_evaluate
 from promenade.web.pricing.encode import encode_evaluation, encode_side_effects
 from promenade.workflows.context import Context
 from promenade.workflows.pricing.evaluate import PricedIteration, PricingRequest, evaluate, simulate
+from promenade.workflows.sales.cancel import cancel
 from promenade.workflows.sales.confirm import confirm
 from promenade.workflows.sales.side_effects import side_effects_status
 from promenade.workflows.sales.side_effects_requeue import requeue_side_effects
 
 ADMINISTRATOR = "svc.Admin"
 SCOPES = ("svc.POSReader", ADMINISTRATOR)
+CANCEL_BYTES_MAX = 64 * 1024
 _COUNTER_MAX = 2_147_483_647
 _VERSION_40 = (b"odata-version", b"4.0")
 _VERSION_401 = (b"odata-version", b"4.01")
@@ -52,7 +54,12 @@ class Pos:
 
     def endpoints(self) -> list[Endpoint]:
         """Return the routes, hot ones first; every action is also available under its qualified OData name."""
-        actions: dict[str, Handler] = {"evaluate": self._evaluate, "simulate": self._simulate, "confirm": self._confirm}
+        actions: dict[str, Handler] = {
+            "evaluate": self._evaluate,
+            "simulate": self._simulate,
+            "confirm": self._confirm,
+            "cancel": self._cancel_sale,
+        }
         endpoints = [
             Endpoint(f"/pos/{prefix}{name}", {"POST": handler})
             for prefix in ("v2/", "", "PosService.")
@@ -123,6 +130,14 @@ class Pos:
         command = decode_confirm(await read_body(scope, receive))
         answer = await confirm(self._context, caller.tenant_id, command)
         return Answer(answer.body, headers=[_odata_version(scope)])
+
+    async def _cancel_sale(self, scope: Scope, receive: Receive) -> Answer:
+        """Undo a confirmed sale as a whole, once. A repeated cancel gets the same answer and changes nothing."""
+        self._context.tills.seen()
+        caller = await self._caller(scope)
+        require_json(scope)
+        command = decode_cancel(await read_body(scope, receive, CANCEL_BYTES_MAX))
+        return Answer(await cancel(self._context, caller.tenant_id, command), headers=[_odata_version(scope)])
 
     async def _side_effects(self, scope: Scope, receive: Receive) -> Answer:
         """Return the status of the sale's side effects, up to a second old."""

@@ -319,7 +319,7 @@ class SideEffectsResult(Response, frozen=True):
     minor_version: int  #: Minor version of this contract: 8.
     transaction_id: str  #: The transaction.
     transaction_counter: int  #: The iteration of the transaction.
-    status: str  #: `PENDING`, `RUNNING`, `COMPLETED` or `FAILED`; the last two are final.
+    status: str  #: `PENDING`, `RUNNING`, or a final one: `COMPLETED`, `FAILED`, `CANCELLED` with its sale.
     enqueued_at: str  #: Time of the confirm. UTC.
     started_at: Maybe  #: Start of the last attempt.
     completed_at: Maybe  #: Time it completed or failed.

@@ -48,7 +48,7 @@ from promenade.web.pricing.messages import ConfirmRequest, EvaluateRequest
 from promenade.web.pricing.pos import SCOPES
 from promenade.web.pricing.remarks import remark_of
 from promenade.web.pricing.responses import EvaluateResponseV2, is_moment
-from promenade.web.services.pos_openapi import render_pos_openapi
+from promenade.web.services.pos_openapi import SALE_OPERATIONS, render_pos_openapi
 from promenade.workflows.sales.confirm import ConfirmAnswer
 
 ROOT = "/pos"
@@ -99,7 +99,7 @@ def pos_edm() -> Edm:
                 returns=ReturnType(type=types.of(one.response), nullable=False),
                 annotations=_described(one.text),
             )
-            for one in (*OPERATIONS.values(), *ARTICLE_OPERATIONS.values())
+            for one in (*SALE_OPERATIONS.values(), *OPERATIONS.values(), *ARTICLE_OPERATIONS.values())
         ],
     )
     return Edm(
@@ -113,7 +113,8 @@ def pos_edm() -> Edm:
                 annotations=(
                     Annotation(
                         "Core.Description",
-                        "Prices baskets, confirms sales, takes coupons from issue to redemption, and imports articles.",
+                        "Prices baskets, confirms and cancels sales, takes coupons from issue to redemption, and "
+                        "imports articles.",
                     ),
                     Annotation(
                         "Capabilities.ConformanceLevel", EnumMemberValue(("Capabilities.ConformanceLevelType/Minimal",))

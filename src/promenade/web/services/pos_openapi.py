@@ -16,11 +16,12 @@ from promenade.web.coupons.messages import OPERATIONS, IssueCouponsRequest, Oper
 from promenade.web.http.idempotency import IDEMPOTENCY_KEY
 from promenade.web.http.numbers import amount_thousandths, price_hundredths, quantity_thousandths
 from promenade.web.imports.till_article_messages import ARTICLE_OPERATIONS, article_addresses
-from promenade.web.pricing.messages import ConfirmRequest, EvaluateRequest
+from promenade.web.pricing.messages import CancelRequest, ConfirmRequest, EvaluateRequest
 from promenade.web.pricing.pos import ADMINISTRATOR, SCOPES
 from promenade.web.pricing.remarks import remark_of
 from promenade.web.pricing.responses import EvaluateResponseV2, SideEffectsResult, is_moment
 from promenade.web.services.monitoring import Heartbeat
+from promenade.workflows.sales.cancel import CancelResponse
 from promenade.workflows.sales.confirm import MESSAGE
 
 VERSION = "1.13.0"
@@ -65,12 +66,18 @@ _ERRORS = {
     503: "The service cannot answer now; try again.",
 }
 _PLAIN_ERRORS = (400, 401, 403, 405, 413, 415, 429, 503)
+_SALE_ERRORS = (400, 401, 403, 404, 405, 409, 413, 415, 429, 503)
 _ACCEPTED = ("import-batch",)  # operations executed later (202)
 _ACTIONS: Mapping[str, tuple[str, type[Struct], str]] = {
     "evaluate": ("Prices a basket and keeps the result as the next iteration.", EvaluateRequest, "EvaluateResponseV2"),
     "simulate": ("Prices a basket and keeps nothing.", EvaluateRequest, "EvaluateResponseV2"),
     "confirm": ("Turns one iteration into a sale, once.", ConfirmRequest, "ConfirmResponse"),
 }
+SALE_OPERATIONS: Mapping[str, Operation] = {
+    "cancel": Operation("cancel", CancelRequest, CancelResponse, "Undoes a confirmed sale as a whole, once."),
+}
+"""By the last part of their addresses."""
+
 # Rules that involve several fields.
 _TOGETHER: Mapping[type[Struct], JsonSchema] = {
     EvaluateRequest: {
@@ -93,9 +100,16 @@ _TOGETHER: Mapping[type[Struct], JsonSchema] = {
 
 def render_pos_openapi() -> bytes:
     """Return the document as UTF-8; the bytes are the same every time."""
-    operations = (*OPERATIONS.values(), *ARTICLE_OPERATIONS.values())
-    actions = [struct for one in operations for struct in (one.request, one.response)]
-    structs = (EvaluateRequest, ConfirmRequest, EvaluateResponseV2, SideEffectsResult, Heartbeat, *actions)
+    operations = (*SALE_OPERATIONS.values(), *OPERATIONS.values(), *ARTICLE_OPERATIONS.values())
+    actions: list[type[Struct]] = [struct for one in operations for struct in (one.request, one.response)]
+    structs: tuple[type[Struct], ...] = (
+        EvaluateRequest,
+        ConfirmRequest,
+        EvaluateResponseV2,
+        SideEffectsResult,
+        Heartbeat,
+        *actions,
+    )
     _, made = msgspec.json.schema_components(structs, ref_template=_REF, schema_hook=_hook)
     schemas: dict[str, Any] = {"Money": _MONEY, "ConfirmResponse": _CONFIRMED, "Error": ERROR_BODY}
     for struct in _reachable(structs):
@@ -187,8 +201,10 @@ def _paths() -> dict[str, Any]:
 
 
 def _plain_paths() -> dict[str, Any]:
-    """Return the paths of operations without an envelope: coupons and articles."""
+    """Return the paths of operations without an envelope: cancel, coupons and articles."""
     paths: dict[str, Any] = {}
+    for name, operation in SALE_OPERATIONS.items():
+        paths |= _operation_paths(operation, (f"v2/{name}", name, f"PosService.{name}"), errors=_SALE_ERRORS)
     for name, operation in OPERATIONS.items():
         paths |= _operation_paths(operation, coupon_addresses(name))
     for name, operation in ARTICLE_OPERATIONS.items():
@@ -196,8 +212,11 @@ def _plain_paths() -> dict[str, Any]:
     return paths
 
 
-def _operation_paths(operation: Operation, addresses: tuple[str, ...], status: int = 200) -> dict[str, Any]:
-    """Return the four addresses of an operation whose body has no envelope."""
+def _operation_paths(
+    operation: Operation, addresses: tuple[str, ...], status: int = 200, *, errors: tuple[int, ...] = _PLAIN_ERRORS
+) -> dict[str, Any]:
+    """Return the addresses of an operation whose body has no envelope: its own, and two of its action."""
+    suffixes = ("", ".v2", ".action", ".qualified") if len(addresses) == 4 else ("", ".action", ".qualified")
     request, response = _REF.format(name=operation.request.__name__), operation.response.__name__
     is_repeatable = operation.request is IssueCouponsRequest
     parameters = {"parameters": [IDEMPOTENCY_KEY]} if is_repeatable else {}
@@ -212,7 +231,7 @@ def _operation_paths(operation: Operation, addresses: tuple[str, ...], status: i
                 "responses": _answers({"$ref": _REF.format(name=response)}, *errors, status=status),
             }
         }
-        for address, suffix in zip(addresses, ("", ".v2", ".action", ".qualified"), strict=True)
+        for address, suffix in zip(addresses, suffixes, strict=True)
     }
 
 

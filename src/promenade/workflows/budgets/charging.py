@@ -22,13 +22,17 @@ _SYSTEM = "system"
 
 @dataclass(frozen=True, slots=True)
 class BudgetMove:
-    """The effect of one transaction on one budget for one promotion, in major units."""
+    """The effect of one transaction on one budget for one promotion, in major units.
+
+    ``uncovered``: the uncovered part of a cancelled sale's discount, which is taken back too.
+    """
 
     budget_id: str
     promotion_id: str
     currency: str
     wanted: Decimal
     given_back: Decimal
+    uncovered: Decimal = Decimal(0)
 
 
 def charges_of(settlement: Settlement, currency: str) -> tuple[BudgetCharge, ...]:
@@ -58,8 +62,15 @@ def moves_of(charges: Iterable[BudgetCharge], given_back: Iterable[BudgetCharge]
     return tuple(moves)
 
 
-async def charge_budgets(context: Context, session: Session, moves: Sequence[BudgetMove], sale: SaleIdentity) -> None:
-    """Apply and record the moves; the last step of a confirm, so that a budget is locked only briefly.
+async def charge_budgets(
+    context: Context,
+    session: Session,
+    moves: Sequence[BudgetMove],
+    sale: SaleIdentity,
+    *,
+    is_cancellation: bool = False,
+) -> None:
+    """Apply and record the moves; the last step of a confirm or a cancel, so that a budget is locked only briefly.
 
     If less is left than was granted, the rest of the budget is charged, the difference is recorded as uncovered, and
     the sale stands.
@@ -83,6 +94,7 @@ async def charge_budgets(context: Context, session: Session, moves: Sequence[Bud
         transaction_id=sale.transaction_id,
         transaction_counter=sale.transaction_counter,
         at=sale.confirmed_at,
+        is_cancellation=is_cancellation,
     )
 
 
@@ -92,7 +104,7 @@ def _consumption(context: Context, move: BudgetMove, drawn: BudgetDraw) -> Consu
         budget_id=move.budget_id,
         promotion_id=move.promotion_id,
         amount=drawn.taken - move.given_back,
-        uncovered=move.wanted - drawn.taken,
+        uncovered=move.wanted - drawn.taken - move.uncovered,
         currency=move.currency,
     )
 

@@ -136,7 +136,7 @@ async def notifications(context: Context, cursor: str | None) -> JobResult:
 
 @clock_job("purge.jobs", every=EVERY)
 async def jobs(context: Context, cursor: str | None) -> JobResult:
-    """Delete finished side effect jobs of sales (COMPLETED or FAILED) after `Retention.sales` days."""
+    """Delete finished side effect jobs of sales (COMPLETED, FAILED or CANCELLED) after `Retention.sales` days."""
     before = context.clock() - timedelta(days=context.retention.sales)
 
     async def ended(status: str) -> tuple[int, bool]:
@@ -146,7 +146,7 @@ async def jobs(context: Context, cursor: str | None) -> JobResult:
         return gone, gone == UNIT_ROWS
 
     pace = Pace()
-    finished = [await pace.while_more(partial(ended, status)) for status in ("COMPLETED", "FAILED")]
+    finished = [await pace.while_more(partial(ended, status)) for status in ("COMPLETED", "FAILED", "CANCELLED")]
     return JobResult(pace.done, more=not all(finished))
 
 

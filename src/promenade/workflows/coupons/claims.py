@@ -7,11 +7,14 @@ from dataclasses import dataclass
 
 from promenade.engine.basket import CouponFact
 from promenade.errors import Conflict
+from promenade.events import CouponRedeemed
 from promenade.store.coupons import claims as store
 from promenade.store.coupons.claims import Claim, SpendingRules
 from promenade.store.coupons.reservations import read_held
-from promenade.store.coupons.transitions import RELEASE
+from promenade.store.coupons.transitions import FINISH, RELEASE
 from promenade.store.driver.unit import Session
+from promenade.store.webhooks.outbox import emit
+from promenade.workflows.context import Context
 from promenade.workflows.settlement.rules import SaleIdentity, Settlement
 
 
@@ -74,6 +77,40 @@ async def claim_coupons(
             transaction_counter=sale.transaction_counter,
             at=sale.at,
         )
+
+
+async def finish_claims(
+    context: Context, session: Session, origin: str, transaction_id: str, transaction_counter: int
+) -> int:
+    """Finish the redemption of every coupon that a confirm claimed; return how many the sale has spent so far.
+
+    The count includes coupons that the till had redeemed earlier, whose events were sent then.
+    """
+    now = context.clock()
+    for claim in await store.claims_of(session, origin, transaction_id):
+        coupon_id = claim.coupon_code_id if claim.coupon_code_id != claim.coupon_type_id else None
+        await store.finish_redemption(session, claim, transaction_id, now)
+        await store.insert_redemption_log(
+            session,
+            log_id=context.new_id(),
+            coupon_code_id=coupon_id,
+            coupon_type_id=claim.coupon_type_id,
+            promotion_id=claim.promotion_id,
+            action=FINISH.log,
+            transaction_id=transaction_id,
+            customer_id=claim.customer_id,
+            at=now,
+        )
+        event = CouponRedeemed(
+            coupon_id=coupon_id,
+            coupon_type_id=claim.coupon_type_id,
+            promotion_id=claim.promotion_id,
+            transaction_id=transaction_id,
+            transaction_counter=transaction_counter,
+            customer_id=claim.customer_id,
+        )
+        await emit(session, event, event_id=context.new_id(), at=now)
+    return await store.count_of_sale(session, origin, transaction_id)
 
 
 async def _take_over(session: Session, one: Spending, rule: SpendingRules, sale: SaleIdentity) -> bool:

@@ -23,6 +23,12 @@ class QueuedSale(msgspec.Struct, frozen=True):
     command: ConfirmCommand
 
 
+class QueuedCancellation(msgspec.Struct, frozen=True):
+    """A cancelled sale, as sent to the cloud; see `uploads.UploadedCancellation`."""
+
+    reason: str | None
+
+
 class QueuedCoupon(msgspec.Struct, frozen=True):
     """A coupon event at a till, as sent to the cloud; see `uploads.UploadedCoupon`."""
 
@@ -38,12 +44,18 @@ class QueuedCoupon(msgspec.Struct, frozen=True):
 
 _ENCODER = msgspec.msgpack.Encoder()
 _SALE = msgspec.msgpack.Decoder(QueuedSale)
+_CANCELLATION = msgspec.msgpack.Decoder(QueuedCancellation)
 _COUPON = msgspec.msgpack.Decoder(QueuedCoupon)
 
 
 def decode_sale(payload: bytes) -> QueuedSale:
     """Decode the payload of a queued sale."""
     return _SALE.decode(payload)
+
+
+def decode_cancellation(payload: bytes) -> QueuedCancellation:
+    """Decode the payload of a queued cancellation."""
+    return _CANCELLATION.decode(payload)
 
 
 def decode_coupon(payload: bytes) -> QueuedCoupon:
@@ -64,6 +76,30 @@ async def queue_sale(
         transaction_id=sale.transaction_id,
         transaction_counter=sale.transaction_counter,
         payload=_ENCODER.encode(QueuedSale(command)),
+        happened_at=at,
+    )
+
+
+async def queue_cancellation(
+    context: Context,
+    session: Session,
+    *,
+    cancellation_id: str,
+    transaction_id: str,
+    transaction_counter: int,
+    reason: str | None,
+    at: datetime,
+) -> None:
+    """Queue the cancellation of a sale by this unit of work; ``at`` is the store's clock."""
+    if not context.is_store:
+        return
+    await sync_uploads.add(
+        session,
+        sync_uploads.CANCELLATION,
+        cancellation_id,
+        transaction_id=transaction_id,
+        transaction_counter=transaction_counter,
+        payload=_ENCODER.encode(QueuedCancellation(reason)),
         happened_at=at,
     )
 

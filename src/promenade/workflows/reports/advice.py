@@ -10,7 +10,7 @@ was shown.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -138,8 +138,12 @@ async def count_shown(context: Context) -> tuple[int, bool]:
 
 
 @fold("advice", tables=("advice_converted", "advice_open"))
-async def count_conversions(session: Session, sales: Sequence[LoggedSale], at: datetime) -> int:
-    """Count the conversions of advice in these sales, and keep the advice their customers did not follow yet."""
+async def count_conversions(session: Session, sales: Sequence[LoggedSale], at: datetime, sign: int = 1) -> int:
+    """Count the conversions of advice in these sales, and keep the advice their customers did not follow yet.
+
+    Of cancelled sales, conversions of advice that was shown in the sale itself are taken out again, and what its
+    customer left with is forgotten. Advice of an earlier visit, once followed, counts as followed.
+    """
     evaluations = await evaluations_of(session, sorted({(sale.origin, sale.transaction_id) for sale in sales}))
     by_transaction: dict[tuple[str, str], list[Evaluation]] = {}
     for row in evaluations:
@@ -147,9 +151,10 @@ async def count_conversions(session: Session, sales: Sequence[LoggedSale], at: d
     customers = {sale.customer_id for sale in sales if sale.customer_id is not None}
     counting = _Counting(await open_advice(session, customers) if customers else {})
     for sale in sorted(sales, key=lambda one: (one.confirmed_at, one.log_id)):
-        counting.add(sale, by_transaction.get((sale.origin, sale.transaction_id), ()))
+        counted = counting.add if sign > 0 else counting.take_out
+        counted(sale, by_transaction.get((sale.origin, sale.transaction_id), ()))
     written = await keep_open(session, counting.left_with(at), counting.gone())
-    return written + await counting.found.write(session)
+    return written + await counting.found.write(session, sign)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,13 +195,8 @@ class _Counting:
 
     def add(self, sale: LoggedSale, evaluations: Sequence[Evaluation]) -> None:
         first, last = _advice_of(sale, evaluations)
-        given = {one.promotion_id: one.total_discount for one in sale.promotions if one.pilot_arm != "CONTROL"}
-        reached = {
-            advised for advised in first if advised[1] in given and (advised[0] not in MISSING or advised not in last)
-        }
-        for kind, promotion_id in reached:
-            shown = first[kind, promotion_id]
-            self._convert(sale, (kind, promotion_id), shown.day, shown.grand_total, given[promotion_id])
+        given = _given(sale)
+        reached = self._count_reached(sale, first, last)
         if sale.customer_id is None:
             return
         open_ = self._of_customer.setdefault(sale.customer_id, set())
@@ -210,6 +210,26 @@ class _Counting:
                 left_with = OpenAdvice(shown.day, sale.currency, sale.grand_total, sale.confirmed_at)
                 self._open[sale.customer_id, kind, promotion_id] = left_with
                 open_.add((kind, promotion_id))
+
+    def take_out(self, sale: LoggedSale, evaluations: Sequence[Evaluation]) -> None:
+        """Find what `add` has counted of a sale that was cancelled since."""
+        self._count_reached(sale, *_advice_of(sale, evaluations))
+        for key, left_with in self.known.items():
+            if key[0] == sale.customer_id and left_with.shown_at == sale.confirmed_at:
+                self._open[key] = None
+
+    def _count_reached(
+        self, sale: LoggedSale, first: Mapping[Advised, _Shown], last: Collection[Advised]
+    ) -> set[Advised]:
+        """Count the advice shown in the sale itself that it has followed, and return it."""
+        given = _given(sale)
+        reached = {
+            advised for advised in first if advised[1] in given and (advised[0] not in MISSING or advised not in last)
+        }
+        for kind, promotion_id in reached:
+            shown = first[kind, promotion_id]
+            self._convert(sale, (kind, promotion_id), shown.day, shown.grand_total, given[promotion_id])
+        return reached
 
     def _convert(self, sale: LoggedSale, of: Advised, day: date, before: Decimal, discount: Decimal) -> None:
         self.found.add(_Conversion(*of, day, sale.currency, sale.grand_total - before, discount))
@@ -232,6 +252,11 @@ class _Counting:
     def gone(self) -> list[OpenKey]:
         """The advice that customers have followed since."""
         return [key for key, one in self._open.items() if one is None and key in self.known]
+
+
+def _given(sale: LoggedSale) -> dict[str, Decimal]:
+    """Return the discounts of the promotions that applied, by promotion."""
+    return {one.promotion_id: one.total_discount for one in sale.promotions if one.pilot_arm != "CONTROL"}
 
 
 def _advice_of(sale: LoggedSale, evaluations: Sequence[Evaluation]) -> tuple[dict[Advised, _Shown], set[Advised]]:

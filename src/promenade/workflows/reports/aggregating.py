@@ -1,8 +1,8 @@
 """Add confirmed sales to the aggregates behind the reports: each once, in portions.
 
-A confirmed sale never changes. So a portion is read without blocking the tills; the writing unit of work only marks
-its uncounted sales and calls every fold to add them. If the process is killed, marks and sums are either all written
-or not at all.
+A confirmed sale never changes; a cancelled one is added all the same, and taken out again afterwards, once. So a
+portion is read without blocking the tills; the writing unit of work only marks its uncounted sales and calls every
+fold to add them. If the process is killed, marks and sums are either all written or not at all.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from promenade.log import Logger
 from promenade.store.driver.leases import LeaseLost
 from promenade.store.driver.unit import Session
 from promenade.store.reports import queue as store
-from promenade.store.reports.queue import State, Unreported
+from promenade.store.reports.queue import CancelledSale, State, Unreported
 from promenade.store.reports.sums import add_rows
 from promenade.workflows.context import Context
 from promenade.workflows.reports.folds import folds, refreshers
@@ -107,7 +107,7 @@ async def count_portion(context: Context, tenant_id: str, run: Run, limit: int, 
 
     found, sales = await context.database.read(look, tenant=tenant_id)
     if not found:
-        return Portion(0, 0, 0.0)
+        return await _take_cancelled(context, tenant_id, run, limit)
     seconds = 0.0
 
     async def work(session: Session) -> list[Unreported]:
@@ -129,14 +129,44 @@ async def count_portion(context: Context, tenant_id: str, run: Run, limit: int, 
     return Portion(len(found), len(marked), seconds, found[0].enqueued_at)
 
 
-async def add_sales(context: Context, session: Session, run: Run, sales: Sequence[LoggedSale]) -> None:
-    """Let every fold add ``sales``; the caller's unit of work ensures that each is added once."""
+async def _take_cancelled(context: Context, tenant_id: str, run: Run, limit: int) -> Portion:
+    """Take up to ``limit`` cancelled sales, which were counted before, out of the aggregates again."""
+
+    async def look(session: Session) -> tuple[list[CancelledSale], dict[str, LoggedSale]]:
+        found = await store.cancelled(session, limit)
+        return found, sales_of(await store.read_parts(session, [one.log_id for one in found if one.log_id is not None]))
+
+    found, sales = await context.database.read(look, tenant=tenant_id)
+    if not found:
+        return Portion(0, 0, 0.0)
+    seconds = 0.0
+
+    async def work(session: Session) -> int:
+        nonlocal seconds
+        watch = Stopwatch(session)
+        if (await store.hold_state(session)).rebuild is not None:
+            return 0
+        new = await store.mark_taken(session, [one.cancellation_id for one in found])
+        gone = [sales[one.log_id] for one in found if one.cancellation_id in new and one.log_id in sales]
+        await add_sales(context, session, run, gone, -1)
+        seconds = watch.seconds
+        return len(new)
+
+    taken = await context.database.write(work, tenant=tenant_id, durable=False)
+    return Portion(len(found), taken, seconds, found[0].cancelled_at)
+
+
+async def add_sales(context: Context, session: Session, run: Run, sales: Sequence[LoggedSale], sign: int = 1) -> None:
+    """Let every fold add ``sales``, or (``sign`` -1) take cancelled ones out again.
+
+    The caller's unit of work ensures that each is added once, and taken out once.
+    """
     if not sales:
         return
     for one in folds().values():
         run.at = one.name
         began_at = context.clock()
-        rows = await one.add(session, sales, began_at)
+        rows = await one.add(session, sales, began_at, sign)
         row = _came_to(run.id_of(one.name), one.name, began_at, context.clock(), rows)
         await add_rows(session, RUNS, [row])
     run.at = None

@@ -44,12 +44,12 @@ PORTION = 10  # promotions compared per unit of work
 
 
 @fold("arms", tables=(DAYS, UTC_DAYS, "ABTestResults", "PromotionAbComparison"))
-async def add(session: Session, sales: Sequence[LoggedSale], at: datetime) -> int:
-    """Add sales to their arms."""
+async def add(session: Session, sales: Sequence[LoggedSale], at: datetime, sign: int = 1) -> int:
+    """Add sales to their arms, or take cancelled ones out again."""
     moments = [one.evaluated_at for one in sales]
     trials = await trials_for(session, min(moments), max(moments), at)
     local, utc = await add_up(session, sales, trials)
-    return await add_days(session, DAYS, local) + await add_days(session, UTC_DAYS, utc)
+    return await add_days(session, DAYS, local, sign) + await add_days(session, UTC_DAYS, utc, sign)
 
 
 @refresher("arms.compared")

@@ -36,17 +36,21 @@ _Budgets = tuple[Sequence[Any], Mapping[str, Cost]]
 
 
 @fold("budgets", tables=_SUMS)
-async def add(session: Session, sales: Sequence[LoggedSale], at: datetime) -> int:
-    """Add the budget consumption of sales, as recorded in BudgetConsumptions."""
+async def add(session: Session, sales: Sequence[LoggedSale], at: datetime, sign: int = 1) -> int:
+    """Add the budget consumption of sales, as recorded in BudgetConsumptions, or what their cancellation gave back."""
     by_origin: dict[str, list[str]] = {}
     for sale in sales:
         if _may_charge(sale):
             by_origin.setdefault(sale.origin, []).append(sale.transaction_id)
-    tally = Tally(*_SUMS)
+    tally, budgets = Tally(*_SUMS), set[str]()
     for origin, transaction_ids in sorted(by_origin.items()):
-        for charged in await store.charged_by(session, origin, transaction_ids):
-            tally.add(charged)
-    return await tally.write(session)
+        for charged in await store.charged_by(session, origin, transaction_ids, is_cancellation=sign < 0):
+            tally.add(charged if sign > 0 else charged.negated())
+            budgets.add(charged.budget_id)
+    written = await tally.write(session, sign)
+    if sign < 0:
+        await store.drop_empty(session, budgets)
+    return written
 
 
 def _may_charge(sale: LoggedSale) -> bool:

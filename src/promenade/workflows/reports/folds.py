@@ -11,11 +11,12 @@ from promenade.store.driver.unit import Session
 from promenade.workflows.context import Context
 from promenade.workflows.reports.sales import LoggedSale
 
-Add = Callable[[Session, Sequence[LoggedSale], datetime], Awaitable[int]]
+Add = Callable[[Session, Sequence[LoggedSale], datetime, int], Awaitable[int]]
 """Add sales of the session's tenant to the aggregates, ``at`` a moment; the answer is how many rows were written.
 
-It runs within the unit of work that marks the sales as counted, which may be repeated: it awaits the session alone,
-reads and writes sets of rows at once, in the order of their keys, and keeps nothing in memory.
+The last argument is the sign: 1, or -1 for sales that were added before and have been cancelled since: what they added
+to sums is taken out again. It runs within the unit of work that marks the sales as counted, which may be repeated:
+it awaits the session alone, reads and writes sets of rows at once, in the order of keys, and keeps nothing in memory.
 """
 
 

@@ -64,7 +64,9 @@ async def _count(context: Context, tenant_id: str, run: Run, seen: State, limit:
         if not found:
             await store.end(session)
             return 0
-        await add_sales(context, session, run, [sales[one.log_id] for one in found if one.log_id in sales])
+        counted = [one for one in found if one.log_id in sales]
+        await add_sales(context, session, run, [sales[one.log_id] for one in counted])
+        await add_sales(context, session, run, [sales[one.log_id] for one in counted if one.is_taken], -1)
         await store.advance(session, found[-1])
         seconds = watch.seconds
         return len(found)

@@ -22,6 +22,7 @@ from promenade.store.reports.uplift import (
     Subject,
     add_baskets,
     basket_days,
+    correct_applied,
     first_sale,
     keep_analyses,
     mark_stale,
@@ -50,8 +51,8 @@ Days = Mapping[str, Mapping[date, Sample]]
 
 
 @fold("baskets", tables=("basket_days", "PromotionUpliftAnalysis"))
-async def add(session: Session, sales: Sequence[LoggedSale], at: datetime) -> int:
-    """Add sales to their days, and note which promotions applied."""
+async def add(session: Session, sales: Sequence[LoggedSale], at: datetime, sign: int = 1) -> int:
+    """Add sales to their days, and note which promotions applied; or take cancelled sales out again."""
     days: dict[tuple[str, date, str], Sample] = {}
     applied: dict[str, tuple[date, str]] = {}
     for sale in sales:
@@ -62,8 +63,11 @@ async def add(session: Session, sales: Sequence[LoggedSale], at: datetime) -> in
         for one in sale.promotions:
             if one.pilot_arm != CONTROL and (one.promotion_id not in applied or day < applied[one.promotion_id][0]):
                 applied[one.promotion_id] = (day, one.promotion_name)
-    await note_applied(session, applied)
-    return await add_baskets(session, days)
+    if sign > 0:
+        await note_applied(session, applied)
+    else:  # the reports about usage have left the sales out already
+        await correct_applied(session, applied)
+    return await add_baskets(session, days, sign)
 
 
 @refresher("uplift")

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from promenade.store.driver.unit import Session
 from promenade.store.reports import usage as store
 from promenade.store.reports.sums import Tally
+from promenade.store.reports.undone import Applied, correct_moments, drop_empty
 from promenade.store.reports.usage import PromotionNames
 from promenade.workflows.context import Context
 from promenade.workflows.reports.arms_pace import in_portions
@@ -88,6 +89,13 @@ class _ArticleDiscount(NamedTuple):
         return self.total_discount < 0
 
 
+class _Placed(NamedTuple):
+    """A promotion whose POS groups and articles are to be placed again."""
+
+    promotion_id: str
+    fallen: bool
+
+
 def _applications(sale: LoggedSale) -> Iterator[_Application]:
     given: dict[str, Decimal] = {}
     names: dict[str, str] = {}
@@ -125,24 +133,31 @@ _TO_BE_PLACED = "promotion_places_due"
 
 
 @fold("usage", tables=("promotion_hours_due", _TO_BE_PLACED, *_OF_PROMOTIONS, _OF_ARTICLES))
-async def add_usage(session: Session, sales: Sequence[LoggedSale], at: datetime) -> int:
-    """Add sales to every report about the use of promotions."""
+async def add_usage(session: Session, sales: Sequence[LoggedSale], at: datetime, sign: int = 1) -> int:
+    """Add sales to every report about the use of promotions, or take cancelled ones out again."""
     places, promotions, articles = Tally(_TO_BE_PLACED), Tally(*_OF_PROMOTIONS), Tally(_OF_ARTICLES)
     pairs: set[tuple[str, str]] = set()
+    moments: set[Applied] = set()
     for sale in sales:
         for one in _applications(sale):
             promotions.add(one)
-            places.add(one)
+            places.add(_Placed(one.promotion_id, one.fallen or sign < 0))
             pairs.add((one.promotion_id, one.currency))
+            moments.add(Applied(one.promotion_id, one.currency, one.utc_day, one.confirmed_at))
         for share in _article_discounts(sale):
             articles.add(share)
-            places.add(share)
+            places.add(_Placed(share.promotion_id, share.fallen or sign < 0))
     if not pairs:
         return 0
     # These rows first: the ranking also locks them before the sums.
     await places.write(session)
-    await store.note_new(session, pairs)
-    return await promotions.write(session) + await articles.write(session)
+    if sign > 0:
+        await store.note_new(session, pairs)
+    written = await promotions.write(session, sign) + await articles.write(session, sign)
+    if sign < 0:
+        await drop_empty(session, pairs)
+        await correct_moments(session, moments)
+    return written
 
 
 # ---- what is computed of the sums ---------------------------------------------------------------------------------

@@ -31,7 +31,14 @@ from promenade.workflows.coupons.claims import Spending, claim_coupons, coupons_
 from promenade.workflows.replica.queueing import queue_sale
 from promenade.workflows.sales.returned import require_lines_named, take_back
 from promenade.workflows.settlement.effects import PostPurchaseCoupon, effects_of, encode_effects
-from promenade.workflows.settlement.returns import GiveBack, encode_record, named_sale, record_of, returned_quantities
+from promenade.workflows.settlement.returns import (
+    GiveBack,
+    encode_record,
+    named_sale,
+    record_of,
+    returned_quantities,
+    with_brought,
+)
 from promenade.workflows.settlement.rules import (
     ConfirmCommand,
     ConfirmedItem,
@@ -253,8 +260,8 @@ async def commit_sale(
         return _repeat(known, plan.command)
     brought = await take_back(session, sale, plan.returned, is_strict=plan.is_strict)
     given_back = [charge for one in brought for charge in one.charges]
-    if given_back:
-        carried = encode_record(record_of(settlement, currency, sale.customer_id, given_back))
+    if brought:
+        carried = encode_record(with_brought(record_of(settlement, currency, sale.customer_id, given_back), brought))
         await confirmations.note_carried(session, sale.origin, sale.transaction_id, carried)
     issued: frozenset[PostPurchaseCoupon] = frozenset()
     if shares is not None:

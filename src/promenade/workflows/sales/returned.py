@@ -16,23 +16,32 @@ from promenade.store.pricing.iterations import counted_transactions
 from promenade.store.sales import confirmations
 from promenade.store.sales.return_policies import repricing_promotions
 from promenade.workflows.sales.recorded import read_recorded
-from promenade.workflows.settlement.refunds import KnownSale, PriceRest, refunds_of, repriced, rest_by_shares, unmatched
+from promenade.workflows.settlement.refunds import (
+    KnownSale,
+    PriceRest,
+    refunds_of,
+    repriced,
+    rest_by_shares,
+    unmatched,
+    with_amounts,
+)
 from promenade.workflows.settlement.repricing import (
     NOTHING_LEFT,
-    Given,
     Rest,
-    decode_given,
+    basket_left,
     discounts_of,
-    encode_given,
     give_back_repriced,
-    rest_of,
 )
 from promenade.workflows.settlement.returns import (
     BudgetCharge,
     GiveBack,
+    Given,
     SaleRecord,
     add_returned,
+    added,
+    decode_given,
     decode_record,
+    encode_given,
     give_back,
     named_sale,
 )
@@ -66,7 +75,7 @@ async def read_refunds(
         if _is_repriced(record, given, repricing):
             again += 1
             price_rest = await _price_rest(session, key, record, given, again)
-        sales[one.transaction_id] = KnownSale(record, given, _charged(record, consumed[key]), price_rest)
+        sales[one.transaction_id] = KnownSale(record, given, own_charges(record, consumed[key]), price_rest)
     others = named - sales.keys()
     unconfirmed = await counted_transactions(session, origin, others) if others else set()
     return refunds_of(lines, own_transaction_id, currency, sales, unconfirmed)
@@ -98,7 +107,7 @@ async def take_back(
         if after == given.quantities:
             continue
         key = (origin, transaction_id, held.transaction_counter)
-        charges = _charged(record, (await consumed_by(session, [key]))[key])
+        charges = own_charges(record, (await consumed_by(session, [key]))[key])
         price_rest = None
         if _is_repriced(record, given, await _repricing(session, [record])):
             again += 1
@@ -106,10 +115,12 @@ async def take_back(
         if price_rest is None:
             back = give_back(transaction_id, record, charges, given.quantities, after)
             now = Given(after)
+            more = added(with_amounts(record, given), with_amounts(record, now))
         else:
             before, now = repriced(record, given, after, price_rest(after))
             back = give_back_repriced(transaction_id, record, charges, before, now)
-        found.append(replace(back, origin=origin))
+            more = added(before, now)
+        found.append(replace(back, origin=origin, given=more))
         await confirmations.note_returned(session, origin, transaction_id, encode_given(now))
     return tuple(found)
 
@@ -185,13 +196,13 @@ async def _price_rest(
     settings = replace(found.stored.settings, nudges=False, include_missed=False)
 
     def price(returned: Mapping[str, int]) -> Rest:
-        rest = rest_of(found.stored.basket, returned)
+        rest = basket_left(found.stored.basket, returned)
         return NOTHING_LEFT if rest is None else Rest.priced(found.price(catalogue, rest, settings))
 
     return price
 
 
-def _charged(record: SaleRecord, rows: Sequence[Consumed]) -> list[BudgetCharge]:
+def own_charges(record: SaleRecord, rows: Sequence[Consumed]) -> list[BudgetCharge]:
     """Return the sale's own charges: a consumption is net of what return lines of the same transaction gave back."""
     own: Counter[tuple[str, str]] = Counter()
     for one in record.given_back:  # a budget and promotion occur once for each returned sale

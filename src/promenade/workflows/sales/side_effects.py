@@ -16,10 +16,8 @@ from typing import Any
 import msgspec
 
 from promenade.errors import NotFound, PromenadeError, Unavailable
-from promenade.events import CouponRedeemed, LoyaltyPointsAwarded
-from promenade.store.coupons import claims as coupon_claims
+from promenade.events import LoyaltyPointsAwarded
 from promenade.store.coupons import pool as coupon_pool
-from promenade.store.coupons.transitions import FINISH
 from promenade.store.driver.leases import SALES, LeaseLost
 from promenade.store.driver.unit import Session
 from promenade.store.sales import jobs
@@ -27,6 +25,7 @@ from promenade.store.sales.jobs import Claimed, Done
 from promenade.store.sales.loyalty import PointsRow, book_points
 from promenade.store.webhooks.outbox import emit
 from promenade.workflows.context import Context
+from promenade.workflows.coupons.claims import finish_claims
 from promenade.workflows.coupons.codes import Draw
 from promenade.workflows.coupons.post_purchase import issue_earned_coupons
 from promenade.workflows.settlement.effects import Effects, PostPurchaseCoupon, decode_effects, encode_effects
@@ -66,7 +65,7 @@ class SideEffects:
 
     transaction_id: str
     transaction_counter: int
-    status: str  # PENDING, RUNNING, COMPLETED, FAILED
+    status: str  # PENDING, RUNNING, COMPLETED, FAILED, CANCELLED
     enqueued_at: datetime
     started_at: datetime | None
     completed_at: datetime | None
@@ -195,7 +194,7 @@ async def _carry_out(context: Context, session: Session, job: Claimed, draw: Dra
     if issued is None:
         raise LeaseLost
     effects = decode_effects(job.payload)
-    redeemed = await _redeem(context, session, job)
+    redeemed = await finish_claims(context, session, job.origin, job.transaction_id, job.transaction_counter)
     earned = await award_points(context, session, job, effects)
     owed, reasons = await _issue(context, session, job, effects, draw, issued)
     now = context.clock()
@@ -239,39 +238,6 @@ async def _issue(
             owed.append(coupon)
             reasons.append(f"a coupon of type {coupon.coupon_type_id} ({error.code}: {error.message})")
     return owed, reasons
-
-
-async def _redeem(context: Context, session: Session, job: Claimed) -> int:
-    """Finish the redemption of every coupon that the confirm claimed; return how many the sale has spent so far.
-
-    The count includes coupons that the till had redeemed earlier, whose events were sent then.
-    """
-    claims = await coupon_claims.claims_of(session, job.origin, job.transaction_id)
-    now = context.clock()
-    for claim in claims:
-        coupon_id = claim.coupon_code_id if claim.coupon_code_id != claim.coupon_type_id else None
-        await coupon_claims.finish_redemption(session, claim, job.transaction_id, now)
-        await coupon_claims.insert_redemption_log(
-            session,
-            log_id=context.new_id(),
-            coupon_code_id=coupon_id,
-            coupon_type_id=claim.coupon_type_id,
-            promotion_id=claim.promotion_id,
-            action=FINISH.log,
-            transaction_id=job.transaction_id,
-            customer_id=claim.customer_id,
-            at=now,
-        )
-        event = CouponRedeemed(
-            coupon_id=coupon_id,
-            coupon_type_id=claim.coupon_type_id,
-            promotion_id=claim.promotion_id,
-            transaction_id=job.transaction_id,
-            transaction_counter=job.transaction_counter,
-            customer_id=claim.customer_id,
-        )
-        await emit(session, event, event_id=context.new_id(), at=now)
-    return await coupon_claims.count_of_sale(session, job.origin, job.transaction_id)
 
 
 async def give_up(context: Context, job: Claimed, reason: str, attempts_max: int = ATTEMPTS_MAX) -> None:

@@ -15,7 +15,6 @@ from promenade.engine.basket import BasketLine, Refund, RefundShare
 from promenade.engine.money import divide, split_proportional
 from promenade.engine.outcome import UnitShare
 from promenade.workflows.settlement.repricing import (
-    Given,
     Rest,
     charges_back,
     discounts_of,
@@ -25,13 +24,14 @@ from promenade.workflows.settlement.repricing import (
 from promenade.workflows.settlement.returns import (
     BudgetCharge,
     CarriedLine,
+    Given,
     SaleRecord,
     carried_by,
     named_sale,
     points_worths,
 )
 
-__all__ = ["KnownSale", "PriceRest", "refunds_of", "repriced", "rest_by_shares", "unmatched"]
+__all__ = ["KnownSale", "PriceRest", "refunds_of", "repriced", "rest_by_shares", "unmatched", "with_amounts"]
 
 
 PriceRest = Callable[[Mapping[str, int]], Rest]
@@ -111,7 +111,7 @@ def refunds_of(
 
 def repriced(record: SaleRecord, given: Given, quantities: Mapping[str, int], rest: Rest) -> tuple[Given, Given]:
     """Return what has been given back of a sale, and what will have been after ``quantities``, if ``rest`` is left."""
-    before = _with_amounts(record, given)
+    before = with_amounts(record, given)
     grosses: dict[str, int] = {}
     for line in record.lines:
         so_far, then = before.quantities.get(line.reference, 0), quantities.get(line.reference, 0)
@@ -120,7 +120,7 @@ def repriced(record: SaleRecord, given: Given, quantities: Mapping[str, int], re
     return before, given_after(record, before, quantities, rest, grosses)
 
 
-def _with_amounts(record: SaleRecord, given: Given) -> Given:
+def with_amounts(record: SaleRecord, given: Given) -> Given:
     """Return what has been given back with its amounts; those by the shares of the units have none yet."""
     if given.refunded is not None:
         return given
@@ -138,7 +138,7 @@ def _with_amounts(record: SaleRecord, given: Given) -> Given:
 
 def rest_by_shares(record: SaleRecord, quantities: Mapping[str, int]) -> Rest:
     """Return what is left of a sale if its units keep their shares."""
-    given = _with_amounts(record, Given(quantities))
+    given = with_amounts(record, Given(quantities))
     paid = sum(line.worth_minor for line in record.lines)
     off = {name: whole - (given.off or {}).get(name, 0) for name, whole in discounts_of(record).items()}
     return Rest(paid - sum((given.refunded or {}).values()), off, record.points - given.points)

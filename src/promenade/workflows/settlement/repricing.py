@@ -7,42 +7,24 @@ earlier return has given back stays given, so all returns together give back no 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-
-import msgspec
+from dataclasses import dataclass, replace
 
 from promenade.engine.basket import Basket, Refund, RefundShare
 from promenade.engine.money import split_proportional
 from promenade.engine.outcome import Outcome
-from promenade.workflows.settlement.returns import BudgetCharge, GiveBack, SaleRecord
+from promenade.workflows.settlement.returns import BudgetCharge, GiveBack, Given, SaleRecord
 
 __all__ = [
     "NOTHING_LEFT",
-    "Given",
     "Rest",
+    "basket_left",
     "charges_back",
-    "decode_given",
     "discounts_of",
-    "encode_given",
     "give_back_repriced",
     "given_after",
     "refunds_repriced",
-    "rest_of",
+    "rest_repriced",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What has come back of a sale, and what has been given back for it.
-
-    ``refunded`` in minor units by line, ``off`` the discount taken back by promotion; both None: as the shares of the
-    returned units say.
-    """
-
-    quantities: Mapping[str, int] = field(default_factory=dict)  # thousandths by line
-    refunded: Mapping[str, int] | None = None
-    off: Mapping[str, int] | None = None
-    points: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,26 +44,8 @@ class Rest:
 
 NOTHING_LEFT = Rest(0, {}, 0)
 
-_STORED = msgspec.msgpack.Decoder(dict[str, int] | tuple[dict[str, int], dict[str, int], dict[str, int], int])
-_ENCODER = msgspec.msgpack.Encoder()
 
-
-def encode_given(given: Given) -> bytes:
-    """Encode it as it is stored with the sale: the quantities alone, if they tell the rest."""
-    if given.refunded is None:
-        return _ENCODER.encode(given.quantities)
-    return _ENCODER.encode((given.quantities, given.refunded, given.off, given.points))
-
-
-def decode_given(stored: bytes | None) -> Given:
-    """Decode what is stored with a sale; None: nothing has come back."""
-    if stored is None:
-        return Given()
-    found = _STORED.decode(stored)
-    return Given(found) if isinstance(found, dict) else Given(*found)
-
-
-def rest_of(basket: Basket, returned: Mapping[str, int]) -> Basket | None:
+def basket_left(basket: Basket, returned: Mapping[str, int]) -> Basket | None:
     """Return the basket of a sale without its return lines and the returned thousandths; None: nothing is left."""
     left = [
         replace(line, quantity_thousandths=line.quantity_thousandths - returned.get(line.reference, 0))
@@ -120,17 +84,16 @@ def charges_back(
     record: SaleRecord, charged: Sequence[BudgetCharge], before: Given, after: Given
 ) -> tuple[BudgetCharge, ...]:
     """Return what goes back to budgets between two states, in proportion to the discount that is taken back."""
-    wholes = discounts_of(record)
-
-    def back(charge: BudgetCharge, given: Given) -> int:
-        whole = wholes.get(charge.promotion_id, 0)
-        return charge.amount_minor * (given.off or {}).get(charge.promotion_id, 0) // whole if whole else 0
-
     return tuple(
         replace(charge, amount_minor=amount)
         for charge in charged
-        if (amount := back(charge, after) - back(charge, before))
+        if (amount := _charge_back(record, charge, after) - _charge_back(record, charge, before))
     )
+
+
+def _charge_back(record: SaleRecord, charge: BudgetCharge, given: Given) -> int:
+    whole = discounts_of(record).get(charge.promotion_id, 0)
+    return charge.amount_minor * (given.off or {}).get(charge.promotion_id, 0) // whole if whole else 0
 
 
 def give_back_repriced(
@@ -139,6 +102,12 @@ def give_back_repriced(
     """Return what a return gives back in points and to budgets."""
     charges = charges_back(record, charged, before, after)
     return GiveBack(transaction_id, record.customer_id, after.points - before.points, charges)
+
+
+def rest_repriced(transaction_id: str, record: SaleRecord, charged: Sequence[BudgetCharge], given: Given) -> GiveBack:
+    """Return all that a sale carried and its returns have not given back, as `returns.rest_of` does."""
+    charges = tuple(replace(one, amount_minor=one.amount_minor - _charge_back(record, one, given)) for one in charged)
+    return GiveBack(transaction_id, record.customer_id, record.points - given.points, charges)
 
 
 def refunds_repriced(

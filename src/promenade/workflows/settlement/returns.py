@@ -9,7 +9,7 @@ back, and a full return gives back all.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import floor
 
@@ -57,6 +57,29 @@ class BudgetCharge:
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """What has come back of a sale, and what has been given back for it; or how much of it a return has added.
+
+    ``refunded`` in minor units by line, ``off`` the discount taken back by promotion; both None: as the shares of the
+    returned units say.
+    """
+
+    quantities: Mapping[str, int] = field(default_factory=dict)  # thousandths by line
+    refunded: Mapping[str, int] | None = None
+    off: Mapping[str, int] | None = None
+    points: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BroughtBack:
+    """What a sale's own return lines brought back of another sale, amounts included."""
+
+    origin: str
+    transaction_id: str
+    given: Given
+
+
+@dataclass(frozen=True, slots=True)
 class SaleRecord:
     """The record of a confirmed sale. ``points`` is 0 without a customer.
 
@@ -70,13 +93,14 @@ class SaleRecord:
     given_back: tuple[BudgetCharge, ...] = ()  # by the return lines of this same transaction
     currency: str = ""
     reduced: Mapping[str, int] = field(default_factory=dict)
+    brought: tuple[BroughtBack, ...] = ()  # by these lines, of each sale; missing in older records
 
 
 @dataclass(frozen=True, slots=True)
 class GiveBack:
     """What one return gives back of one sale: points of its customer and money of its budgets.
 
-    ``origin`` is the origin of the sale, if known.
+    ``origin`` is the origin of the sale, if known; ``given`` is what the return adds to what has come back of it.
     """
 
     transaction_id: str
@@ -84,6 +108,7 @@ class GiveBack:
     points: int
     charges: tuple[BudgetCharge, ...] = field(default=())
     origin: str | None = None
+    given: Given = Given()
 
 
 def record_of(
@@ -110,6 +135,31 @@ def _carried(line: SettledLine) -> CarriedLine:
         total_minor=priced.total_minor,
         discounts=tuple([CarriedDiscount(one.promotion_id, one.units) for one in line.discounts]),
     )
+
+
+def with_brought(record: SaleRecord, brought: Sequence[GiveBack]) -> SaleRecord:
+    """Return the record of a sale with what its return lines brought back, which a cancellation undoes."""
+    parts = [BroughtBack(one.origin, one.transaction_id, one.given) for one in brought if one.origin is not None]
+    return replace(record, brought=tuple(parts))
+
+
+_GIVEN = msgspec.msgpack.Decoder(dict[str, int] | tuple[dict[str, int], dict[str, int], dict[str, int], int])
+_ENCODER = msgspec.msgpack.Encoder()
+
+
+def encode_given(given: Given) -> bytes:
+    """Encode it as it is stored with the sale: the quantities alone, if they tell the rest."""
+    if given.refunded is None:
+        return _ENCODER.encode(given.quantities)
+    return _ENCODER.encode((given.quantities, given.refunded, given.off, given.points))
+
+
+def decode_given(stored: bytes | None) -> Given:
+    """Decode what is stored with a sale; None: nothing has come back."""
+    if stored is None:
+        return Given()
+    found = _GIVEN.decode(stored)
+    return Given(found) if isinstance(found, dict) else Given(*found)
 
 
 _RECORD = msgspec.msgpack.Decoder(SaleRecord)
@@ -164,6 +214,46 @@ def add_returned(sale: SaleRecord, before: Mapping[str, int], now: Mapping[str, 
         if quantity:
             after[line.reference] = quantity
     return after
+
+
+def all_returned(sale: SaleRecord) -> dict[str, int]:
+    """Return the quantities of a sale that is returned as a whole, as `add_returned` does."""
+    return {line.reference: line.quantity_thousandths for line in sale.lines}
+
+
+def added(before: Given, after: Given) -> Given:
+    """Return what a return has added. Both have amounts."""
+    return Given(
+        _less(after.quantities, before.quantities),
+        _less(after.refunded or {}, before.refunded or {}),
+        _less(after.off or {}, before.off or {}),
+        after.points - before.points,
+    )
+
+
+def take_away(given: Given, more: Given) -> Given:
+    """Return what has come back without one return, which was undone."""
+    quantities = _less(given.quantities, more.quantities)
+    if given.refunded is None or given.off is None:
+        return Given(quantities)
+    refunded, off = _less(given.refunded, more.refunded or {}), _less(given.off, more.off or {})
+    return Given(quantities, refunded, off, given.points - more.points)
+
+
+def _less(numbers: Mapping[str, int], others: Mapping[str, int]) -> dict[str, int]:
+    left = {key: number - others.get(key, 0) for key, number in numbers.items()}
+    return {key: number for key, number in left.items() if number > 0}
+
+
+def rest_of(
+    transaction_id: str, sale: SaleRecord, charged: Sequence[BudgetCharge], returned: Mapping[str, int]
+) -> GiveBack:
+    """Return all that a sale carried and its returns have not given back; amounts of 0 are included.
+
+    Together with the returns it gives back everything, also what belongs to no line.
+    """
+    charges = tuple(replace(one, amount_minor=one.amount_minor - _charge_back(sale, one, returned)) for one in charged)
+    return GiveBack(transaction_id, sale.customer_id, sale.points - _points_back(sale, returned), charges)
 
 
 def give_back(

@@ -20,7 +20,7 @@ async def add(shop: Shop, sales: Sequence[LoggedSale]) -> None:
     """Add sales as a portion of the aggregator does."""
 
     async def work(session: Session) -> None:
-        await add_usage(session, sales, NOON)
+        await add_usage(session, sales, NOON, 1)
 
     await shop.context.database.write(work, tenant=shop.tenant)
 

@@ -71,8 +71,10 @@ def _of_a_store() -> Iterator[Definition]:
         True,
         (
             sa.Column("number", sa.BigInteger(), nullable=False, doc="The order, from 1; raised by the writer."),
-            text("kind", 10, "SALE or COUPON."),
-            identity("subject_id", "The calculation log of the sale, or the redemption log of the coupon."),
+            text("kind", 10, "SALE, COUPON or CANCEL."),
+            identity(
+                "subject_id", "The calculation log of the sale, the redemption log of the coupon, or the cancellation."
+            ),
             text("transaction_id", 50, "The till's transaction, if there is one.", nullable=True),
             count("transaction_counter", "Its iteration; 0 without one."),
             content("payload", "What is sent beside what other tables hold, as MessagePack.", nullable=True),

@@ -186,6 +186,24 @@ def _confirmed() -> Iterator[Definition]:
             key("confirmations", "transaction_id", "origin"),  # a return may name a sale of another origin
         ),
     )
+    yield (
+        "cancellations",
+        "Confirmed sales that were cancelled, and the answer that repeats of a cancel are given.",
+        True,
+        (
+            *iteration(),
+            identity("id", "The cancellation."),
+            text("reason", 255, "Why, as the till said.", nullable=True),
+            content("response", "The body answered."),
+            identity("log_id", "The calculation log of the sale.", nullable=True),
+            moment("cancelled_at", "When."),
+            sa.Column(
+                "reported", sa.Boolean(), nullable=False, default=False, doc="Whether reports have left the sale out."
+            ),
+            key("cancellations", "origin", "transaction_id"),
+            partial_index("ix_cancellations__unreported", "tenant_id", "cancelled_at", where=sa.text("NOT reported")),
+        ),
+    )
 
 
 def _logs() -> Iterator[Definition]:
@@ -232,7 +250,7 @@ def _work() -> Iterator[Definition]:
         (
             identity("id", "Key of the job."),
             *iteration(),
-            text("status", 10, "PENDING, RUNNING, COMPLETED or FAILED."),
+            text("status", 10, "PENDING, RUNNING, COMPLETED, FAILED, or CANCELLED with its sale."),
             content("payload", "What there is to do, as MessagePack."),
             moment("enqueued_at", "When the transaction was confirmed."),
             moment("due_at", "Not to be taken before; later than enqueued_at after a failed attempt."),
@@ -254,7 +272,8 @@ def _work() -> Iterator[Definition]:
                 "tenant_id", "origin", "transaction_id", "transaction_counter", name="uq_side_effect_jobs__iteration"
             ),
             sa.CheckConstraint(
-                "status IN ('PENDING', 'RUNNING', 'COMPLETED', 'FAILED')", name="ck_side_effect_jobs__status"
+                "status IN ('PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED')",
+                name="ck_side_effect_jobs__status",
             ),
             # Workers search across tenants for jobs that are due, or were left behind by a crashed worker.
             sa.Index("ix_side_effect_jobs__due", "status", "due_at"),

@@ -488,6 +488,30 @@ CREATE POLICY tenant ON calculation_logs
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
+CREATE TABLE cancellations (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	origin VARCHAR(36) COLLATE "C" NOT NULL,
+	transaction_id VARCHAR(50) COLLATE "C" NOT NULL,
+	transaction_counter INTEGER NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	reason VARCHAR(255) COLLATE "C",
+	response BYTEA NOT NULL,
+	log_id VARCHAR(36) COLLATE "C",
+	cancelled_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	reported BOOLEAN NOT NULL,
+	CONSTRAINT pk_cancellations__key PRIMARY KEY (tenant_id, origin, transaction_id)
+);
+
+CREATE INDEX ix_cancellations__unreported ON cancellations (tenant_id, cancelled_at) WHERE NOT reported;
+
+ALTER TABLE cancellations ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE cancellations FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON cancellations
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE catalogue_changes (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	kind VARCHAR(30) COLLATE "C" NOT NULL,
@@ -658,6 +682,8 @@ CREATE TABLE coupon_types (
 	max_redemptions_per_customer INTEGER,
 	reservation_minutes INTEGER NOT NULL,
 	requires_activation BOOLEAN NOT NULL,
+	on_return VARCHAR(30) COLLATE "C" NOT NULL,
+	earned_on_return VARCHAR(30) COLLATE "C" NOT NULL,
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	created_by VARCHAR(255) COLLATE "C",
 	modified_at TIMESTAMP WITH TIME ZONE NOT NULL,
@@ -1686,7 +1712,7 @@ CREATE TABLE side_effect_jobs (
 	reported BOOLEAN NOT NULL,
 	CONSTRAINT pk_side_effect_jobs__key PRIMARY KEY (tenant_id, id),
 	CONSTRAINT uq_side_effect_jobs__iteration UNIQUE (tenant_id, origin, transaction_id, transaction_counter),
-	CONSTRAINT ck_side_effect_jobs__status CHECK (status IN ('PENDING', 'RUNNING', 'COMPLETED', 'FAILED'))
+	CONSTRAINT ck_side_effect_jobs__status CHECK (status IN ('PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'))
 );
 
 CREATE INDEX ix_side_effect_jobs__due ON side_effect_jobs (status, due_at);
@@ -2059,6 +2085,7 @@ CREATE TABLE budget_consumptions (
 	uncovered_amount NUMERIC(18, 3) NOT NULL,
 	currency VARCHAR(3) COLLATE "C" NOT NULL,
 	consumed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	is_cancellation BOOLEAN NOT NULL,
 	origin VARCHAR(36) COLLATE "C" NOT NULL,
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	created_by VARCHAR(255) COLLATE "C",
@@ -2069,7 +2096,7 @@ CREATE TABLE budget_consumptions (
 	version INTEGER DEFAULT '1' NOT NULL,
 	CONSTRAINT pk_budget_consumptions__key PRIMARY KEY (tenant_id, id),
 	CONSTRAINT fk_budget_consumptions__budget_id FOREIGN KEY(tenant_id, budget_id) REFERENCES budgets (tenant_id, id),
-	CONSTRAINT uq_budget_consumptions__budget_id_origin_transaction_i_24521928 UNIQUE (tenant_id, budget_id, origin, transaction_id, transaction_counter, promotion_id)
+	CONSTRAINT uq_budget_consumptions__budget_id_origin_transaction_i_1ce1dfca UNIQUE (tenant_id, budget_id, origin, transaction_id, transaction_counter, promotion_id, is_cancellation)
 );
 
 CREATE INDEX ix_budget_consumptions__origin_transaction_id ON budget_consumptions (tenant_id, origin, transaction_id);
@@ -2527,6 +2554,8 @@ CREATE TABLE coupon_types_drafts (
 	max_redemptions_per_customer INTEGER,
 	reservation_minutes INTEGER,
 	requires_activation BOOLEAN,
+	on_return VARCHAR(30) COLLATE "C",
+	earned_on_return VARCHAR(30) COLLATE "C",
 	created_at TIMESTAMP WITH TIME ZONE,
 	created_by VARCHAR(255) COLLATE "C",
 	modified_at TIMESTAMP WITH TIME ZONE,

@@ -345,6 +345,22 @@ CREATE INDEX ix_calculation_logs__origin_transaction_id_transaction_counter ON c
 
 CREATE INDEX ix_calculation_logs__pos_group_id ON calculation_logs (tenant_id, pos_group_id);
 
+CREATE TABLE cancellations (
+	tenant_id VARCHAR(36) NOT NULL,
+	origin VARCHAR(36) NOT NULL,
+	transaction_id VARCHAR(50) NOT NULL,
+	transaction_counter INTEGER NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	reason VARCHAR(255),
+	response BLOB NOT NULL,
+	log_id VARCHAR(36),
+	cancelled_at BIGINT NOT NULL,
+	reported BOOLEAN NOT NULL,
+	CONSTRAINT pk_cancellations__key PRIMARY KEY (tenant_id, origin, transaction_id)
+);
+
+CREATE INDEX ix_cancellations__unreported ON cancellations (tenant_id, cancelled_at) WHERE NOT reported;
+
 CREATE TABLE catalogue_changes (
 	tenant_id VARCHAR(36) NOT NULL,
 	kind VARCHAR(30) NOT NULL,
@@ -467,6 +483,8 @@ CREATE TABLE coupon_types (
 	max_redemptions_per_customer INTEGER,
 	reservation_minutes INTEGER NOT NULL,
 	requires_activation BOOLEAN NOT NULL,
+	on_return VARCHAR(30) NOT NULL,
+	earned_on_return VARCHAR(30) NOT NULL,
 	created_at BIGINT NOT NULL,
 	created_by VARCHAR(255),
 	modified_at BIGINT NOT NULL,
@@ -1160,7 +1178,7 @@ CREATE TABLE side_effect_jobs (
 	reported BOOLEAN NOT NULL,
 	CONSTRAINT pk_side_effect_jobs__key PRIMARY KEY (tenant_id, id),
 	CONSTRAINT uq_side_effect_jobs__iteration UNIQUE (tenant_id, origin, transaction_id, transaction_counter),
-	CONSTRAINT ck_side_effect_jobs__status CHECK (status IN ('PENDING', 'RUNNING', 'COMPLETED', 'FAILED'))
+	CONSTRAINT ck_side_effect_jobs__status CHECK (status IN ('PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'))
 );
 
 CREATE INDEX ix_side_effect_jobs__due ON side_effect_jobs (status, due_at);
@@ -1445,6 +1463,7 @@ CREATE TABLE budget_consumptions (
 	uncovered_amount BIGINT NOT NULL,
 	currency VARCHAR(3) NOT NULL,
 	consumed_at BIGINT NOT NULL,
+	is_cancellation BOOLEAN NOT NULL,
 	origin VARCHAR(36) NOT NULL,
 	created_at BIGINT NOT NULL,
 	created_by VARCHAR(255),
@@ -1455,7 +1474,7 @@ CREATE TABLE budget_consumptions (
 	version INTEGER DEFAULT '1' NOT NULL,
 	CONSTRAINT pk_budget_consumptions__key PRIMARY KEY (tenant_id, id),
 	CONSTRAINT fk_budget_consumptions__budget_id FOREIGN KEY(tenant_id, budget_id) REFERENCES budgets (tenant_id, id),
-	CONSTRAINT uq_budget_consumptions__budget_id_origin_transaction_i_24521928 UNIQUE (tenant_id, budget_id, origin, transaction_id, transaction_counter, promotion_id)
+	CONSTRAINT uq_budget_consumptions__budget_id_origin_transaction_i_1ce1dfca UNIQUE (tenant_id, budget_id, origin, transaction_id, transaction_counter, promotion_id, is_cancellation)
 );
 
 CREATE INDEX ix_budget_consumptions__origin_transaction_id ON budget_consumptions (tenant_id, origin, transaction_id);
@@ -1801,6 +1820,8 @@ CREATE TABLE coupon_types_drafts (
 	max_redemptions_per_customer INTEGER,
 	reservation_minutes INTEGER,
 	requires_activation BOOLEAN,
+	on_return VARCHAR(30),
+	earned_on_return VARCHAR(30),
 	created_at BIGINT,
 	created_by VARCHAR(255),
 	modified_at BIGINT,

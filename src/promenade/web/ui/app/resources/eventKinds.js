@@ -30,6 +30,7 @@ sap.ui.define([], function () {
     "ImportJobs.Failed",
     "TRANSACTION_CONFIRMED",
     "TRANSACTION_RETURNED",
+    "TRANSACTION_CANCELLED",
     "LOYALTY_POINTS_AWARDED",
     "WEBHOOK_DELIVERY_DEAD_LETTER"
   ];
