@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -13,6 +14,7 @@ from promenade.engine.basket import BasketLine, Customer
 from promenade.store.driver.schema import table
 from promenade.workflows.context import Context
 from promenade.workflows.pricing.evaluate import PricedIteration, evaluate
+from promenade.workflows.sales.cancel import CancelCommand, cancel
 from promenade.workflows.sales.confirm import ConfirmCommand, ConfirmedPromotion, confirm
 from tests.workflows.pricing.test_evaluate import PROMOTION, TENANT, author, basket, context, percent_off, uuid
 
@@ -112,3 +114,26 @@ async def test_a_sale_that_was_priced_again_once_stays_so(context: Context) -> N
     keep = update(table("Promotions")).values(return_policy="KEEP_SHARES")
     await context.database.write(lambda session: session.rowcount(keep), tenant=TENANT)
     assert await told_and_booked(context, 2, back(2000)) == (1500, 0, 0)
+
+
+async def test_cancelling_a_return_gives_the_goods_back_to_their_sale(context: Context) -> None:
+    await half_price_from_three(context, returnPolicy="REPRICE")
+    await sell(context, "t1", BasketLine("1", "beer", 3000, 1000))
+    assert await told_and_booked(context, 1, back(1000)) == (0, 1500, 15)
+    assert await told_and_booked(context, 2, back(1000)) == (500, 0, 0)
+    await cancel(context, TENANT, CancelCommand("r1", 1))
+    assert await consumed(context) == 15
+    # 5.00 have gone back for two units; of three, all 15.00 are due.
+    assert await told_and_booked(context, 3, back(2000)) == (1000, 1500, 15)
+
+
+@pytest.mark.parametrize("policy", ["KEEP_SHARES", "REPRICE"])
+async def test_a_cancelled_sale_gives_back_what_its_returns_have_left(context: Context, policy: str) -> None:
+    await half_price_from_three(context, returnPolicy=policy)
+    await sell(context, "t1", BasketLine("1", "beer", 3000, 1000))
+    await told_and_booked(context, 1, back(1000))
+    answer = json.loads(await cancel(context, TENANT, CancelCommand("t1", 1)))
+    left = {"KEEP_SHARES": [10], "REPRICE": []}[policy]
+    assert [one["amount"]["value"] for one in answer["budgetsGivenBack"]] == left
+    assert await consumed(context) == 0
+    assert await told_and_booked(context, 2, back(1000)) == (0, 0, 0)

@@ -140,17 +140,6 @@ def _is_of(rows: Any, few: Any, origin: str) -> Any:
     )
 
 
-async def withhold_coupons(session: Session, job_id: str, payload: bytes, at: datetime) -> None:
-    """Give an unfinished job a ``payload`` without coupons: from now on the cloud issues those still owed.
-
-    A worker that is processing it loses its lease, and with it everything it has not committed.
-    """
-    changed = update(_JOBS).where(_JOBS.c.id == job_id, _JOBS.c.status != "COMPLETED")
-    await session.rowcount(changed.values(payload=payload))
-    given_back = update(_JOBS).where(_JOBS.c.id == job_id, _JOBS.c.status == "RUNNING")
-    await session.rowcount(given_back.values(status="PENDING", due_at=at, lease_owner=None, lease_until=None))
-
-
 async def remove(session: Session, subject_ids: Collection[str]) -> None:
     """Delete uploads that the cloud accepted."""
     if subject_ids:

@@ -59,10 +59,11 @@ class Requeued:
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped:
-    """A job that was stopped. ``payload`` is what it still had to do, or, if it ``was_complete``, what it has done."""
+class Locked:
+    """A job that this unit of work has locked. ``payload`` is what it has yet to do, or, if complete, what it did."""
 
-    was_complete: bool
+    id: str
+    is_complete: bool
     payload: bytes
 
 
@@ -173,27 +174,40 @@ async def find(session: Session, origin: str, transaction_id: str, transaction_c
     return rows[0] if rows else None
 
 
-async def stop(
-    session: Session, origin: str, transaction_id: str, transaction_counter: int, at: datetime
-) -> Stopped | None:
-    """End the job of a sale that is being cancelled, whatever its state; None: it was deleted, as it had ended.
+async def lock(session: Session, origin: str, transaction_id: str, transaction_counter: int) -> Locked | None:
+    """Lock the job of a confirmed iteration until the unit of work ends; None: it was deleted, as it had ended.
 
-    A worker that is carrying it out loses its lease, and with it everything that it has not committed; one that is
-    about to commit is waited for.
+    A worker that is about to commit its result is waited for.
     """
-    its = (
-        _JOBS.c.origin == origin,
-        _JOBS.c.transaction_id == transaction_id,
-        _JOBS.c.transaction_counter == transaction_counter,
+    rows = await session.execute(
+        select(_JOBS.c.id, _JOBS.c.status, _JOBS.c.payload)
+        .where(
+            _JOBS.c.origin == origin,
+            _JOBS.c.transaction_id == transaction_id,
+            _JOBS.c.transaction_counter == transaction_counter,
+        )
+        .with_for_update()
     )
-    rows = await session.execute(select(_JOBS.c.id, _JOBS.c.status, _JOBS.c.payload).where(*its).with_for_update())
-    if not rows:
-        return None
+    return Locked(rows[0].id, rows[0].status == "COMPLETED", rows[0].payload) if rows else None
+
+
+async def stop(session: Session, job: Locked, at: datetime) -> None:
+    """End the job of a sale that is being cancelled, whatever its state.
+
+    A worker that is carrying it out loses its lease, and with it everything that it has not committed.
+    """
     ended: dict[str, Any] = {"status": "CANCELLED", "lease_owner": None, "lease_until": None}
-    if rows[0].status != "COMPLETED":
+    if not job.is_complete:
         ended["completed_at"] = at
-    await session.rowcount(update(_JOBS).where(_JOBS.c.id == rows[0].id).values(**ended))
-    return Stopped(rows[0].status == "COMPLETED", rows[0].payload)
+    await session.rowcount(update(_JOBS).where(_JOBS.c.id == job.id).values(**ended))
+
+
+async def replace_payload(session: Session, job_id: str, payload: bytes, at: datetime) -> None:
+    """Give an unfinished job less to do. A worker that is carrying it out loses its lease, as in `stop`."""
+    unfinished = _JOBS.c.id == job_id, _JOBS.c.status.not_in(("COMPLETED", "CANCELLED"))
+    await session.rowcount(update(_JOBS).where(*unfinished).values(payload=payload))
+    running = update(_JOBS).where(_JOBS.c.id == job_id, _JOBS.c.status == "RUNNING")
+    await session.rowcount(running.values(status="PENDING", due_at=at, lease_owner=None, lease_until=None))
 
 
 async def requeue(

@@ -22,6 +22,7 @@ from promenade.store.driver.unit import Database, Session
 from promenade.store.pricing.iterations import load_definitions
 from promenade.store.replica import uploads as sync_uploads
 from promenade.store.replica.uploads import SALE, Upload
+from promenade.store.sales import jobs
 from promenade.workflows.context import Context
 from promenade.workflows.replica.queueing import decode_coupon, decode_sale
 from promenade.workflows.replica.uploads import IssuedCode, SoldCommand, SoldItem, SoldPromotion, UploadedCoupon
@@ -168,7 +169,7 @@ async def _portion(context: Context, rows: Sequence[Upload]) -> _Portion:
 
 def _must_wait(row: Upload, now: datetime) -> bool:
     """Whether its side effects may still issue coupons; does not wait if the clock has been set back."""
-    if row.job_status is None or row.job_status in {"COMPLETED", "FAILED"}:
+    if row.job_status is None or row.job_status in {"COMPLETED", "FAILED", "CANCELLED"}:
         return False
     waited = now - row.happened_at
     return timedelta(0) <= waited < WAIT_MAX
@@ -176,7 +177,7 @@ def _must_wait(row: Upload, now: datetime) -> bool:
 
 def _may_still_issue(row: Upload) -> bool:
     """Whether its job could still issue coupons: it has failed, or did not end within the waiting time."""
-    if row.job_status in {None, "COMPLETED"} or row.job_payload is None:
+    if row.job_status in {None, "COMPLETED", "CANCELLED"} or row.job_payload is None:
         return False
     return bool(decode_effects(row.job_payload).coupons)
 
@@ -186,7 +187,7 @@ async def _prepare(session: Session, portion: _Portion, at: datetime) -> None:
     for row in portion.held_back:
         if row.job_id is not None and row.job_payload is not None:
             without = encode_effects(replace(decode_effects(row.job_payload), coupons=()))
-            await sync_uploads.withhold_coupons(session, row.job_id, without, at)
+            await jobs.replace_payload(session, row.job_id, without, at)
 
 
 def _sale(row: Upload) -> tuple[bytes, frozenset[str]] | None:

@@ -211,7 +211,9 @@ async def commit_cancellation(
     record, counter = decode_record(own.carried), own.transaction_counter
     log_id, confirmed_at = await confirmations.log_of(session, origin, transaction_id)
     sale = SaleIdentity(origin, transaction_id, counter, record.customer_id, at, at, confirmed_at)
-    stopped = await jobs.stop(session, origin, transaction_id, counter, at)
+    stopped = await jobs.lock(session, origin, transaction_id, counter)
+    if stopped is not None:
+        await jobs.stop(session, stopped, at)
     undoing = await _take_back(session, sale, own, record)
     await _undo_returns(session, undoing, record, held)
     _reckon_points(undoing, record, stopped)
@@ -320,7 +322,7 @@ async def _undo_returns(
         await confirmations.note_returned(session, one.origin, one.transaction_id, encode_given(earlier))
 
 
-def _reckon_points(undoing: _Undoing, record: SaleRecord, stopped: jobs.Stopped | None) -> None:
+def _reckon_points(undoing: _Undoing, record: SaleRecord, stopped: jobs.Locked | None) -> None:
     """Add the points to be booked for the sale itself.
 
     Where the job had not been carried out, its points are never booked: neither those of the sale, nor those that its
@@ -336,9 +338,9 @@ def _reckon_points(undoing: _Undoing, record: SaleRecord, stopped: jobs.Stopped 
         undoing.add_points(back.customer_id, -back.points)
 
 
-def _unbooked(stopped: jobs.Stopped | None) -> Effects | None:
+def _unbooked(stopped: jobs.Locked | None) -> Effects | None:
     """Return the effects of a job that has not booked its points; None: it has, or had none to book."""
-    if stopped is None or stopped.was_complete:
+    if stopped is None or stopped.is_complete:
         return None
     effects = decode_effects(stopped.payload)
     return effects if effects.points or effects.points_back else None

@@ -29,6 +29,7 @@ from promenade.workflows.budgets.charging import BudgetMove, charge_budgets, cha
 from promenade.workflows.context import Context
 from promenade.workflows.coupons.claims import Spending, claim_coupons, coupons_to_claim
 from promenade.workflows.replica.queueing import queue_sale
+from promenade.workflows.sales.full_returns import return_coupons
 from promenade.workflows.sales.returned import require_lines_named, take_back
 from promenade.workflows.settlement.effects import PostPurchaseCoupon, effects_of, encode_effects
 from promenade.workflows.settlement.returns import (
@@ -263,6 +264,7 @@ async def commit_sale(
     if brought:
         carried = encode_record(with_brought(record_of(settlement, currency, sale.customer_id, given_back), brought))
         await confirmations.note_carried(session, sale.origin, sale.transaction_id, carried)
+        await return_coupons(context, session, brought, sale.at)
     issued: frozenset[PostPurchaseCoupon] = frozenset()
     if shares is not None:
         await shares.before_coupons(session, plan.spendings)
