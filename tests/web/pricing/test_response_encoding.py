@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from promenade.engine.outcome import BestDeal, Gap, MissedPromotion, Outcome, Recommendation
+from promenade.engine.outcome import Addition, BestDeal, Gap, MissedPromotion, Outcome, Recommendation
 from promenade.web.pricing.encode import encode_evaluation
 from tests.web.pricing.outcomes import PROMOTION, a_discount, a_line, an_outcome, priced
 
@@ -140,6 +140,22 @@ def test_match_percent_is_only_on_near_misses() -> None:
     assert shown[0]["matchPercent"] == 80
     assert shown[0]["params"] == [{"key": "gap", "value": "2.00"}]
     assert "matchPercent" not in shown[1]
+
+
+def test_a_recommendation_tells_the_saving_that_is_promised_for_its_promotion() -> None:
+    near = Recommendation("NEAR_MISS", "CONDITION_NOT_MET", (), "Almost", PROMOTION, "Ten off", 80)
+    other = replace(near, promotion_id="other")
+    more = Addition("1", "A-1", None, 2000, 500, False)
+    gap = Gap(PROMOTION, "Ten off", "ITEM_QUANTITY", 200, 300, 100, 150, (more,))
+    missed = MissedPromotion("other", "Other", "ARTICLE", "COUPON_REQUIRED", "A coupon", potential_saving_minor=70)
+    outcome = replace(an_outcome(a_line()), recommendations=(near, other), gaps=(gap,), missed=(missed,))
+    first, second = body(outcome)["recommendations"]
+    assert first["potentialSaving"] == {"value": Decimal("1.50"), "currency": "EUR"}
+    assert first["missing"] == [{"lineReference": "1", "articleNumber": "A-1", "quantity": 2}]
+    assert second["potentialSaving"]["value"] == Decimal("0.70")
+    assert "missing" not in second
+    (alone,) = body(replace(outcome, recommendations=(near,), gaps=(), missed=()))["recommendations"]
+    assert "potentialSaving" not in alone
 
 
 def test_missed_promotions_are_shown_when_asked_for() -> None:

@@ -167,7 +167,7 @@ def encode_evaluation(
             line_items=_lines(outcome.lines, priced.refunds, amounts),
             granted_items=[_granted(item, amounts) for item in outcome.granted],
             totals=_totals(outcome, priced.refunds, amounts),
-            recommendations=[_recommendation(advice) for advice in outcome.recommendations],
+            recommendations=_recommendations(outcome, amounts),
             applied_coupons=[
                 AppliedCouponV2(use.code, use.coupon_type_name, use.promotion_ids) for use in outcome.coupons_used
             ],
@@ -377,7 +377,19 @@ def _percent_hundredths(part: int, whole: int) -> int:
     return min(10_000, (20_000 * part + whole) // (2 * whole))
 
 
-def _recommendation(advice: Recommendation) -> RecommendationV2:
+def _recommendations(outcome: Outcome, amounts: Amounts) -> list[RecommendationV2]:
+    """Return the recommendations, with what a gap or a missed promotion promises for the same promotion."""
+    promises: dict[str, Gap | MissedPromotion] = {
+        one.promotion_id: one for one in outcome.missed if one.potential_saving_minor is not None
+    }
+    promises |= {gap.promotion_id: gap for gap in outcome.gaps}
+    return [_recommendation(advice, promises.get(advice.promotion_id), amounts) for advice in outcome.recommendations]
+
+
+def _recommendation(
+    advice: Recommendation, promise: Gap | MissedPromotion | None, amounts: Amounts
+) -> RecommendationV2:
+    saving = None if promise is None else promise.potential_saving_minor
     return RecommendationV2(
         advice.kind,
         advice.code,
@@ -386,6 +398,8 @@ def _recommendation(advice: Recommendation) -> RecommendationV2:
         advice.promotion_id,
         advice.promotion_name,
         _or_unset(advice.match_percent) if advice.kind == "NEAR_MISS" else UNSET,
+        UNSET if saving is None else amounts.money(saving),
+        UNSET if promise is None else _additions(promise.missing, amounts),
     )
 
 

@@ -178,6 +178,20 @@ class TotalsV2(Response, frozen=True):
     savings_summary: SavingsSummaryV2  #: Summary for the receipt.
 
 
+class AdditionV2(Response, frozen=True):
+    """What closes a gap: more pieces of a line, a new line, or goods of an amount.
+
+    Goods of an amount count for thresholds and for discounts on the receipt, but no article-level promotion is assumed
+    for them.
+    """
+
+    line_reference: Maybe  #: The line whose quantity grows; if left out, it is a new line.
+    article_number: Maybe  #: The article; with an amount, one that counts. If left out, goods of any kind.
+    article_group_id: Maybe  #: The article's group.
+    quantity: Number | UnsetType  #: Pieces, or what is weighed. Left out with an amount.
+    amount: Money | UnsetType  #: Price of the goods. Left out with pieces.
+
+
 class RecommendationV2(Response, frozen=True):
     """A promotion that this basket nearly qualified for, or could qualify for; at most 10."""
 
@@ -188,6 +202,8 @@ class RecommendationV2(Response, frozen=True):
     promotion_id: str  #: ID of the promotion.
     promotion_name: str  #: Name of the promotion.
     match_percent: int | UnsetType  #: Percentage reached, 50 to 99. NEAR_MISS only.
+    potential_saving: Money | UnsetType  #: As in `thresholdGaps` or `missedPromotions`, if one of them has it.
+    missing: list[AdditionV2] | UnsetType  #: What brings the saving.
 
 
 class AppliedCouponV2(Response, frozen=True):
@@ -211,20 +227,6 @@ class BudgetLimitedV2(Response, frozen=True):
     promotion_id: str  #: ID of the promotion.
     promotion_name: str  #: Name of the promotion.
     reason: str  #: `BUDGET_NOT_ACTIVE`, `BUDGET_EXHAUSTED` or `BUDGET_INSUFFICIENT`.
-
-
-class AdditionV2(Response, frozen=True):
-    """What closes a gap: more pieces of a line, a new line, or goods of an amount.
-
-    Goods of an amount count for thresholds and for discounts on the receipt, but no article-level promotion is assumed
-    for them.
-    """
-
-    line_reference: Maybe  #: The line whose quantity grows; if left out, it is a new line.
-    article_number: Maybe  #: The article; with an amount, one that counts. If left out, goods of any kind.
-    article_group_id: Maybe  #: The article's group.
-    quantity: Number | UnsetType  #: Pieces, or what is weighed. Left out with an amount.
-    amount: Money | UnsetType  #: Price of the goods. Left out with pieces.
 
 
 class RivalV2(Response, frozen=True):
