@@ -21,7 +21,7 @@ from promenade.web.pricing.responses import Response
 from promenade.web.sync.bodies import SYNC
 from promenade.web.sync.messages import SyncOperation
 from promenade.workflows.clockwork.deployments import HISTORY_DAYS
-from promenade.workflows.replica.uploads import UploadedCoupon, UploadedSale
+from promenade.workflows.replica.uploads import UploadedCancellation, UploadedCoupon, UploadedSale
 from promenade.workflows.sync.deployments import HEARTBEAT_SECONDS, OFFLINE_AFTER
 from promenade.workflows.sync.feed import BYTES_MAX, ROWS_MAX
 
@@ -30,7 +30,9 @@ __all__ = ["operations", "sync_page"]
 _SCALARS = {str: "string", int: "integer", bool: "boolean", float: "number", UUID: "UUID", datetime: "ISO-8601 time",
             Decimal: "decimal", bytes: "base64"}  # fmt: skip
 # Sent as separate JSON, so that an invalid one does not affect the others.
-_WITHIN: dict[str, tuple[type[Struct], ...]] = {"/sync/transactions": (UploadedSale, UploadedCoupon)}
+_WITHIN: dict[str, tuple[type[Struct], ...]] = {
+    "/sync/transactions": (UploadedSale, UploadedCoupon, UploadedCancellation)
+}
 _INTRO = inspect.cleandoc(
     f"""
     How a [store that prices on its own](../how-to/first-store.md) keeps up with the cloud. The store calls and the

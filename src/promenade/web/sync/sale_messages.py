@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 from uuid import UUID
@@ -14,11 +14,12 @@ from promenade.errors import Invalid
 from promenade.web.pricing.messages import Message
 from promenade.web.pricing.responses import Response
 from promenade.web.sync.messages import SyncOperation
-from promenade.workflows.replica.uploads import UPLOADED_MAX, UploadedCoupon, UploadedSale
-from promenade.workflows.sync.sale_checks import check_coupon, check_document, check_sale
+from promenade.workflows.replica.uploads import UPLOADED_MAX, UploadedCancellation, UploadedCoupon, UploadedSale
+from promenade.workflows.sync.sale_checks import check_cancellation, check_coupon, check_document, check_sale
 from promenade.workflows.sync.sales import Refused
 
 T = TypeVar("T", str, int)
+Upload = TypeVar("Upload", UploadedSale, UploadedCoupon, UploadedCancellation)
 DEFINITIONS_MAX = 10_000
 VALUES_MAX = 500_000  # in one upload: 250 000 for the largest basket, and as many again for its result
 NAME_BYTES_MAX = 400  # of a transaction's ID as JSON; a longer one is invalid
@@ -27,18 +28,19 @@ Definitions = Annotated[dict[str, str], Meta(max_length=DEFINITIONS_MAX)]
 
 
 class TransactionsRequest(Message):
-    """Sales and coupon events of a store."""
+    """Sales, coupon events and cancelled sales of a store."""
 
     deployment_id: UUID  #: From the response of `register`; the origin of the sales.
     transactions: Raws  #: At most 500 sales, see below.
     coupons: Raws = msgspec.field(default_factory=list)  #: At most 500 coupon events, see below.
+    cancellations: Raws = msgspec.field(default_factory=list)  #: At most 500 cancelled sales, see below.
     definitions: Definitions = msgspec.field(
         default_factory=dict
     )  #: Promotions and article group trees by hash, MessagePack in base64.
 
 
 class SaleResult(Response, frozen=True, omit_defaults=True):
-    """The result for one sale."""
+    """The result for one sale, or for its cancellation."""
 
     transaction_id: str | None  #: ID of the sale, if it could be read.
     transaction_counter: int | None  #: Iteration of the sale.
@@ -62,6 +64,7 @@ class TransactionsAnswer(Response, frozen=True):
 
     results: list[SaleResult]  #: One result for each sale.
     coupons: list[CouponResult]  #: One result for each coupon event.
+    cancellations: list[SaleResult]  #: One result for each cancelled sale.
 
 
 OPERATIONS = (
@@ -70,13 +73,14 @@ OPERATIONS = (
         "/sync/transactions",
         TransactionsRequest,
         TransactionsAnswer,
-        "Tell of confirmed sales and of coupons at tills. Each is taken once, however often it is sent.",
+        "Tell of confirmed and cancelled sales, and of coupons at tills. Each is taken once, however often it is sent.",
     ),
 )
 
 _DOCUMENT = msgspec.json.Decoder()
 _SALE = msgspec.json.Decoder(UploadedSale)
 _COUPON = msgspec.json.Decoder(UploadedCoupon)
+_CANCELLATION = msgspec.json.Decoder(UploadedCancellation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,7 @@ class Envelope:
     deployment_id: str
     transactions: Sequence[msgspec.Raw]
     coupons: Sequence[msgspec.Raw]
+    cancellations: Sequence[msgspec.Raw]
     definitions: Mapping[str, str]
 
 
@@ -95,6 +100,7 @@ class _Parts(msgspec.Struct, rename="camel"):
     deployment_id: UUID
     transactions: msgspec.Raw
     coupons: msgspec.Raw = msgspec.Raw(b"[]")
+    cancellations: msgspec.Raw = msgspec.Raw(b"[]")
     definitions: msgspec.Raw = msgspec.Raw(b"{}")
 
 
@@ -120,6 +126,7 @@ def read_envelope(body: bytes) -> Envelope:
         str(parts.deployment_id),
         _uploads(parts.transactions),
         _uploads(parts.coupons),
+        _uploads(parts.cancellations),
         _DEFINITIONS.decode(parts.definitions),
     )
 
@@ -191,27 +198,29 @@ def _require_few(raw: msgspec.Raw) -> None:
 
 def decode_sale(raw: msgspec.Raw) -> UploadedSale | Refused:
     """Return the decoded sale, or the error that makes it invalid."""
-    try:
-        _require_few(raw)
-        check_document(_DOCUMENT.decode(raw))
-        sale = _SALE.decode(raw)
-        check_sale(sale)
-    except Invalid as fault:
-        return Refused(fault.code, fault.message)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError, OverflowError, ValueError) as fault:
-        return Refused("SALE_MALFORMED", f"The sale cannot be read: {str(fault)[:200]}")
-    return sale
+    return _decoded(raw, _SALE, check_sale, "sale")
 
 
 def decode_coupon(raw: msgspec.Raw) -> UploadedCoupon | Refused:
     """Return the decoded coupon event, or the error that makes it invalid."""
+    return _decoded(raw, _COUPON, check_coupon, "event")
+
+
+def decode_cancellation(raw: msgspec.Raw) -> UploadedCancellation | Refused:
+    """Return the decoded cancellation, or the error that makes it invalid."""
+    return _decoded(raw, _CANCELLATION, check_cancellation, "cancellation")
+
+
+def _decoded(
+    raw: msgspec.Raw, decoder: msgspec.json.Decoder[Upload], check: Callable[[Upload], None], name: str
+) -> Upload | Refused:
     try:
         _require_few(raw)
         check_document(_DOCUMENT.decode(raw))
-        event = _COUPON.decode(raw)
-        check_coupon(event)
+        upload = decoder.decode(raw)
+        check(upload)
     except Invalid as fault:
         return Refused(fault.code, fault.message)
     except (msgspec.MsgspecError, UnicodeError, RecursionError, OverflowError, ValueError) as fault:
-        return Refused("SALE_MALFORMED", f"The event cannot be read: {str(fault)[:200]}")
-    return event
+        return Refused("SALE_MALFORMED", f"The {name} cannot be read: {str(fault)[:200]}")
+    return upload

@@ -30,16 +30,16 @@ from promenade.web.sync.sale_messages import (
     SaleResult,
     TransactionsAnswer,
     TransactionsRequest,
+    decode_cancellation,
     decode_coupon,
     decode_sale,
     named,
     read_envelope,
 )
 from promenade.workflows.context import Context
-from promenade.workflows.replica.uploads import UploadedCoupon, UploadedSale
 from promenade.workflows.sync.definitions import store_definitions
 from promenade.workflows.sync.deployments import record_exchange, require_deployment
-from promenade.workflows.sync.sales import Refused, Sender, UploadResult, take_uploads
+from promenade.workflows.sync.sales import Sender, Sent, UploadResult, take_uploads
 
 SLICE = 32  # uploads that are decoded and stored together
 SLICE_BYTES_MAX = 512 * 1024
@@ -54,7 +54,7 @@ class _Part:
 
     raw: msgspec.Raw
     name: Named
-    decode: Callable[[msgspec.Raw], UploadedSale | UploadedCoupon | Refused]
+    decode: Callable[[msgspec.Raw], Sent]
 
 
 class SyncSales:
@@ -73,7 +73,7 @@ class SyncSales:
         return [Endpoint("/sync/transactions", {"POST": self._transactions})]
 
     async def _transactions(self, scope: Scope, receive: Receive) -> Answer:
-        """Store sales and coupon events, each once, in their order; an error in one rejects that one only."""
+        """Store sales, coupon events and cancellations, once each, in order; an error in one rejects that one only."""
         caller = await self._authenticator.authenticate(scope)
         caller.require_scope(SYNC)
         require_json(scope)
@@ -95,7 +95,8 @@ class SyncSales:
         await store_definitions(context, tenant_id, asked.definitions)
         sales = [_Part(raw, named(raw), decode_sale) for raw in asked.transactions]
         coupons = [_Part(raw, named(raw), decode_coupon) for raw in asked.coupons]
-        parts = [*coupons, *sales]
+        cancellations = [_Part(raw, named(raw), decode_cancellation) for raw in asked.cancellations]
+        parts = [*coupons, *sales, *cancellations]
         # Stable sort: uploads without a readable place keep their order, coupons first.
         order = sorted(range(len(parts)), key=lambda at: parts[at].name.place)
         answers: list[UploadResult | None] = [None] * len(parts)
@@ -104,12 +105,17 @@ class SyncSales:
             for at, answer in zip(few, taken, strict=True):
                 answers[at] = answer
         done = [answer for answer in answers if answer is not None]
+        of_coupons = [_coupon_result(part, one) for part, one in zip(coupons, done, strict=False)]
         await self._record(tenant_id, deployment.id, started_at, done[len(coupons) :])
         return Answer(
             msgspec.json.encode(
                 TransactionsAnswer(
-                    [_sale_result(part, one) for part, one in zip(sales, done[len(coupons) :], strict=True)],
-                    [_coupon_result(part, one) for part, one in zip(coupons, done, strict=False)],
+                    [_sale_result(part, one) for part, one in zip(sales, done[len(coupons) :], strict=False)],
+                    of_coupons,
+                    [
+                        _sale_result(part, one)
+                        for part, one in zip(cancellations, done[len(coupons) + len(sales) :], strict=True)
+                    ],
                 )
             )
         )
@@ -165,8 +171,8 @@ def _slices(parts: Sequence[_Part], order: Sequence[int]) -> list[list[int]]:
     return found
 
 
-async def _decoded(parts: Sequence[_Part]) -> list[UploadedSale | UploadedCoupon | Refused]:
-    def decode() -> list[UploadedSale | UploadedCoupon | Refused]:
+async def _decoded(parts: Sequence[_Part]) -> list[Sent]:
+    def decode() -> list[Sent]:
         return [part.decode(part.raw) for part in parts]
 
     if sum(len(memoryview(part.raw)) for part in parts) < BESIDE_FROM:

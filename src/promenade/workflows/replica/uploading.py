@@ -1,4 +1,4 @@
-"""Upload a store's sales and coupons in order, in portions, until the cloud has accepted each (T1, T5).
+"""Upload a store's sales, cancellations and coupons in order, in portions, until the cloud has accepted each (T1, T5).
 
 A sale is uploaded when its side effects have ended, with the coupons that they issued. After too long a wait it is
 uploaded without: the coupons it still owes are then the cloud's to issue. Later entries never overtake it, otherwise
@@ -21,11 +21,18 @@ from promenade import metrics
 from promenade.store.driver.unit import Database, Session
 from promenade.store.pricing.iterations import load_definitions
 from promenade.store.replica import uploads as sync_uploads
-from promenade.store.replica.uploads import SALE, Upload
+from promenade.store.replica.uploads import CANCELLATION, COUPON, Upload
 from promenade.store.sales import jobs
 from promenade.workflows.context import Context
-from promenade.workflows.replica.queueing import decode_coupon, decode_sale
-from promenade.workflows.replica.uploads import IssuedCode, SoldCommand, SoldItem, SoldPromotion, UploadedCoupon
+from promenade.workflows.replica.queueing import decode_cancellation, decode_coupon, decode_sale
+from promenade.workflows.replica.uploads import (
+    IssuedCode,
+    SoldCommand,
+    SoldItem,
+    SoldPromotion,
+    UploadedCancellation,
+    UploadedCoupon,
+)
 from promenade.workflows.settlement.effects import decode_effects, encode_effects
 from promenade.workflows.settlement.rules import ConfirmCommand
 from promenade.workflows.uplink import CloudUnreachable
@@ -59,6 +66,7 @@ class _Result(msgspec.Struct):
 class _Answer(msgspec.Struct):
     results: list[_Result]
     coupons: list[_Result] = []
+    cancellations: list[_Result] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +75,18 @@ class _Portion:
 
     sales: Sequence[tuple[Upload, msgspec.Raw]]
     coupons: Sequence[tuple[Upload, UploadedCoupon]]
+    cancellations: Sequence[tuple[Upload, UploadedCancellation]]
     hashes: frozenset[str]
     lost: Mapping[str, str]
     held_back: Sequence[Upload]  # sales sent before their jobs have completed
 
     @property
+    def size(self) -> int:
+        return len(self.sales) + len(self.coupons) + len(self.cancellations)
+
+    @property
     def is_empty(self) -> bool:
-        return not (self.sales or self.coupons)
+        return not self.size
 
 
 _KNOWN: WeakKeyDictionary[Database, dict[str, set[str]]] = WeakKeyDictionary()
@@ -82,7 +95,7 @@ _KNOWN: WeakKeyDictionary[Database, dict[str, set[str]]] = WeakKeyDictionary()
 
 async def count_pending(context: Context, tenant_id: str) -> int:
     """Return how many sales the cloud has not accepted yet, not counting those it refused."""
-    return await context.database.read(lambda session: sync_uploads.count(session, SALE), tenant=tenant_id)
+    return await context.database.read(lambda session: sync_uploads.count(session, sync_uploads.SALE), tenant=tenant_id)
 
 
 async def requeue_rejected(database: Database, tenant_id: str) -> int:
@@ -103,7 +116,7 @@ async def upload_portion(context: Context, tenant_id: str) -> Uploaded:
         lambda session: sync_uploads.next_uploads(session, context.origin, ROWS_MAX + 1), tenant=tenant_id
     )
     portion = await _portion(context, rows)
-    left = len(rows) - len(portion.sales) - len(portion.coupons) - len(portion.lost)
+    left = len(rows) - portion.size - len(portion.lost)
     if portion.lost or portion.held_back:
         await context.database.write(lambda session: _prepare(session, portion, context.clock()), tenant=tenant_id)
     if portion.held_back:  # reread what their jobs issued before they were stopped
@@ -119,6 +132,7 @@ async def upload_portion(context: Context, tenant_id: str) -> Uploaded:
         "definitions": definitions,
         "transactions": [raw for _, raw in portion.sales],
         "coupons": [event for _, event in portion.coupons],
+        "cancellations": [one for _, one in portion.cancellations],
     }
     told = _parse_results(portion, await uplink.client.post("/sync/transactions", body, seconds=SECONDS_MAX))
     known.update(definitions)
@@ -136,6 +150,7 @@ async def _portion(context: Context, rows: Sequence[Upload]) -> _Portion:
     """Select those of ``rows``, in order, that may be sent now and fit into a portion."""
     sales: list[tuple[Upload, msgspec.Raw]] = []
     coupons: list[tuple[Upload, UploadedCoupon]] = []
+    cancellations: list[tuple[Upload, UploadedCancellation]] = []
     hashes: set[str] = set()
     lost: dict[str, str] = {}
     held_back: list[Upload] = []
@@ -143,8 +158,11 @@ async def _portion(context: Context, rows: Sequence[Upload]) -> _Portion:
     for place, row in enumerate(rows[:ROWS_MAX]):
         if place % YIELD_EVERY == YIELD_EVERY - 1:
             await asyncio.sleep(0)
-        if row.kind != SALE:
+        if row.kind == COUPON:
             coupons.append((row, _coupon(row)))
+            continue
+        if row.kind == CANCELLATION:
+            cancellations.append((row, _cancellation(row)))
             continue
         if _must_wait(row, context.clock()):
             break
@@ -164,7 +182,7 @@ async def _portion(context: Context, rows: Sequence[Upload]) -> _Portion:
         size += len(raw)
         sales.append((row, msgspec.Raw(raw)))
         hashes |= named
-    return _Portion(sales, coupons, frozenset(hashes), lost, held_back)
+    return _Portion(sales, coupons, cancellations, frozenset(hashes), lost, held_back)
 
 
 def _must_wait(row: Upload, now: datetime) -> bool:
@@ -267,6 +285,17 @@ def _coupon(row: Upload) -> UploadedCoupon:
     )
 
 
+def _cancellation(row: Upload) -> UploadedCancellation:
+    return UploadedCancellation(
+        cancellation_id=row.subject_id,
+        transaction_id=row.transaction_id or "",
+        transaction_counter=row.transaction_counter,
+        cancelled_at=row.happened_at,
+        reason=decode_cancellation(row.payload or b"").reason,
+        order=row.number,
+    )
+
+
 def _fitting_definitions(bodies: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
     """Yield the definitions that fit, in base64; the others follow with a later portion, when they are missed."""
     size = 0
@@ -286,10 +315,10 @@ def _parse_results(portion: _Portion, answer: object) -> list[tuple[Upload, _Res
         told = msgspec.convert(answer, _Answer, strict=False)
     except msgspec.ValidationError as fault:
         raise CloudUnreachable("SYNC_ANSWER", f"The cloud's answer cannot be understood: {fault}") from None
-    if len(told.results) != len(portion.sales) or len(told.coupons) != len(portion.coupons):
+    parts = (portion.sales, told.results), (portion.coupons, told.coupons), (portion.cancellations, told.cancellations)
+    if any(len(sent) != len(results) for sent, results in parts):
         raise CloudUnreachable("SYNC_ANSWER", "The cloud's answer does not cover everything that was sent.")
-    sales = zip((row for row, _ in portion.sales), told.results, strict=True)
-    return [*sales, *zip((row for row, _ in portion.coupons), told.coupons, strict=True)]
+    return [(row, result) for sent, results in parts for (row, _), result in zip(sent, results, strict=True)]
 
 
 async def _settle(

@@ -1,4 +1,4 @@
-"""The messages by which a store uploads its sales and coupon events, shared by both sides (interface decisions, Sync).
+"""The messages by which a store uploads its sales, cancellations and coupon events, shared by both sides.
 
 On the wire, names are in camelCase; basket, settings, facts and outcome are the engine's values with the engine's own
 names. The comments that begin with ``#:`` are shown in the reference. Unknown members are ignored.
@@ -15,7 +15,7 @@ from msgspec import Meta, Struct
 from promenade.engine.basket import Basket, Facts, StoredSettings
 from promenade.engine.outcome import Outcome
 
-UPLOADED_MAX = 500  # sales and coupon events per request
+UPLOADED_MAX = 500  # sales, coupon events and cancellations per request, each
 CONFIRMED_PROMOTIONS_MAX = 1_000
 ITEMS_MAX = 5_000
 
@@ -121,3 +121,14 @@ class UploadedCoupon(_Message):
     reason: Text255 | None = None  #: Why it was issued.
     metadata: Metadata | None = None  #: The issuer's metadata, as JSON.
     order: Order = 0  #: Its position among all uploaded items.
+
+
+class UploadedCancellation(_Message):
+    """A sale that a store has cancelled."""
+
+    cancellation_id: Text36  #: ID of the cancellation in the store.
+    transaction_id: Text50  #: The till's transaction.
+    transaction_counter: Counter  #: The iteration that was confirmed.
+    cancelled_at: datetime  #: When, by the store's clock.
+    reason: Text255 | None = None  #: Why, as the till said.
+    order: Order = 0  #: Its position among all uploaded items; after its sale.

@@ -116,6 +116,10 @@ class CancelCommand:
 class CancelledShares(Protocol):
     """The shares that a store was allotted: what its cancelled sale had used, it may use again."""
 
+    async def before_budgets(self, session: Session, moves: Sequence[BudgetMove]) -> None:
+        """Release the store's reserved budget that undone returns charge again."""
+        ...
+
     async def after_cancel(
         self,
         session: Session,
@@ -178,12 +182,17 @@ class _Undoing:
     sale: SaleIdentity
     rest: GiveBack
     charged_again: list[BudgetCharge] = field(default_factory=list)
+    charged_here: list[BudgetCharge] = field(default_factory=list)  # those of them for sales of the same origin
     uncovered: dict[tuple[str, str, str], Decimal] = field(default_factory=dict)
     points: dict[str, int] = field(default_factory=dict)  # by customer, to be added
 
     def add_points(self, customer_id: str | None, points: int) -> None:
         if customer_id is not None and points:
             self.points[customer_id] = self.points.get(customer_id, 0) + points
+
+    def moves_here(self) -> tuple[BudgetMove, ...]:
+        """Return the moves without what is charged again for sales of other origins."""
+        return moves_of(self.charged_here, self.rest.charges)
 
     def moves(self) -> tuple[BudgetMove, ...]:
         nothing = Decimal(0)
@@ -227,10 +236,11 @@ async def commit_cancellation(
     await _book(context, session, undoing)
     promotion_ids = () if log is None else log.promotion_ids
     await uncount_applications(session, promotion_ids, record.customer_id)
-    moves = undoing.moves()
-    await charge_budgets(context, session, moves, sale, is_cancellation=True)
     if shares is not None:
-        await shares.after_cancel(session, promotion_ids, spent, moves)
+        await shares.before_budgets(session, undoing.moves_here())
+    await charge_budgets(context, session, undoing.moves(), sale, is_cancellation=True)
+    if shares is not None:
+        await shares.after_cancel(session, promotion_ids, spent, undoing.moves_here())
     return Cancelled(response, is_new=True)
 
 
@@ -318,6 +328,8 @@ async def _undo_returns(
         else:
             back = give_back_repriced(one.transaction_id, its_record, charges, earlier, given)
         undoing.charged_again += back.charges
+        if one.origin == undoing.sale.origin:
+            undoing.charged_here += back.charges
         undoing.add_points(back.customer_id, back.points)
         await confirmations.note_returned(session, one.origin, one.transaction_id, encode_given(earlier))
 

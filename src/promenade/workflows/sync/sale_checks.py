@@ -16,7 +16,7 @@ from promenade.engine.basket import Basket, Facts
 from promenade.engine.money import line_total_minor, minor_digits
 from promenade.engine.outcome import AppliedPromotion, LineDiscount, LineOutcome, Outcome
 from promenade.errors import Invalid
-from promenade.workflows.replica.uploads import SoldItem, UploadedCoupon, UploadedSale
+from promenade.workflows.replica.uploads import SoldItem, UploadedCancellation, UploadedCoupon, UploadedSale
 
 TEXT_MAX = 4_000
 # By field name, in the engine and on the wire; stored values are no longer than their column.
@@ -106,6 +106,11 @@ def check_coupon(event: UploadedCoupon) -> None:
         raise _malformed("A redemption must name its transaction.")
     if event.action == "ACTIVATED" and event.coupon_id is None:
         raise _malformed("An activation must name its code.")
+
+
+def check_cancellation(one: UploadedCancellation) -> None:
+    """Raise Invalid (SALE_MALFORMED) for a time that no clock could have shown."""
+    _check_moment(one.cancelled_at, "cancelledAt")
 
 
 def _check_moments(sale: UploadedSale) -> None:

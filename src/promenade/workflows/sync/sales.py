@@ -37,7 +37,14 @@ from promenade.store.sync.uploaded_coupons import CodeOf
 from promenade.store.webhooks.outbox import emit
 from promenade.workflows.context import Context
 from promenade.workflows.coupons.issuing import Order, issued_event
-from promenade.workflows.replica.uploads import SoldItem, SoldPromotion, UploadedCoupon, UploadedSale
+from promenade.workflows.replica.uploads import (
+    SoldItem,
+    SoldPromotion,
+    UploadedCancellation,
+    UploadedCoupon,
+    UploadedSale,
+)
+from promenade.workflows.sales.cancel import CancelCommand, commit_cancellation, look_up
 from promenade.workflows.sales.confirm import (
     ConfirmCommand,
     ConfirmedItem,
@@ -50,7 +57,7 @@ from promenade.workflows.sales.confirm import (
 from promenade.workflows.settlement.returns import returned_quantities
 from promenade.workflows.settlement.rules import SaleIdentity
 from promenade.workflows.sync.shares import keep_leased, release_shares
-from promenade.workflows.sync.store_sale import StoreSale, write_issued
+from promenade.workflows.sync.store_sale import CancelledInStore, StoreSale, write_issued
 
 STORE = "local-store"
 AT_ONCE = {"postgresql": 6, "sqlite": 32}  # units of work; on SQLite they wait for one writer and are committed jointly
@@ -87,7 +94,7 @@ class UploadResult:
     missing: frozenset[str] = frozenset()
 
 
-Sent = UploadedSale | UploadedCoupon | Refused
+Sent = UploadedSale | UploadedCoupon | UploadedCancellation | Refused
 
 ACCEPTED, DUPLICATE = UploadResult("accepted"), UploadResult("duplicate")
 
@@ -138,12 +145,16 @@ def _count(context: Context, tenant_id: str, one: Sent, answer: UploadResult) ->
 
 
 def _waves(sent: Sequence[Sent], most: int) -> Iterator[list[Sent]]:
-    """Yield the items, in order, in groups that can be applied concurrently: no two share a transaction or a coupon."""
+    """Yield the items, in order, in groups that can be applied concurrently: no two share a transaction or a coupon.
+
+    A cancellation is alone: only the records of its sale say which others it concerns.
+    """
     wave: list[Sent] = []
     busy: set[str] = set()
     for one in sent:
         keys = _keys(one)
-        if wave and (len(wave) >= most or not busy.isdisjoint(keys)):
+        is_alone = any(isinstance(other, UploadedCancellation) for other in (one, *wave[:1]))
+        if wave and (is_alone or len(wave) >= most or not busy.isdisjoint(keys)):
             yield wave
             wave, busy = [], set()
         wave.append(one)
@@ -153,7 +164,7 @@ def _waves(sent: Sequence[Sent], most: int) -> Iterator[list[Sent]]:
 
 
 def _keys(one: Sent) -> set[str]:
-    if isinstance(one, Refused):
+    if isinstance(one, Refused | UploadedCancellation):
         return set()
     if isinstance(one, UploadedCoupon):
         named = {f"c:{one.coupon_id or one.coupon_type_id}"}
@@ -217,6 +228,8 @@ async def _take(
             _check_code(known, one.coupon_id, one.coupon_type_id, None)
             is_new = await take_coupon(context, tenant_id, sender.deployment_id, one)
             return ACCEPTED if is_new else DUPLICATE
+        if isinstance(one, UploadedCancellation):
+            return await _take_cancellation(context, tenant_id, sender, one)
         return await _take_sale(context, tenant_id, sender, known, one)
     except Unavailable as unavailable:
         return unavailable
@@ -244,7 +257,7 @@ async def _take_sale(
     for fact in upload.request.facts.coupons:
         if fact.refusal is None and fact.coupon_type_id is not None:
             _check_code(known, fact.coupon_id, fact.coupon_type_id, fact.code)
-    as_store = replace(context, origin=sender.deployment_id, source=STORE, instance_id=sender.instance_id, uplink=None)
+    as_store = _as_store(context, sender)
     iteration = _iteration(upload)
     now = context.clock()
     made_at = min(upload.confirmed_at, now)
@@ -276,6 +289,26 @@ async def _take_sale(
             log_id = _refusal_id(sale, refusal.code)
             await log_refusal(as_store, tenant_id, iteration, command, sale, refusal, log_id)
         raise
+
+
+def _as_store(context: Context, sender: Sender) -> Context:
+    return replace(context, origin=sender.deployment_id, source=STORE, instance_id=sender.instance_id, uplink=None)
+
+
+async def _take_cancellation(
+    context: Context, tenant_id: str, sender: Sender, upload: UploadedCancellation
+) -> UploadResult:
+    """Cancel the sale here too. Raises what `cancel` does; the store sends its sale before."""
+    as_store = _as_store(context, sender)
+    command = CancelCommand(upload.transaction_id, upload.transaction_counter, upload.reason)
+    named = await context.database.read(lambda session: look_up(as_store, session, command), tenant=tenant_id)
+
+    async def work(session: Session) -> bool:
+        shares = CancelledInStore(as_store, sender.deployment_id)
+        done = await commit_cancellation(as_store, session, command, named, upload.cancellation_id, shares)
+        return done.is_new
+
+    return ACCEPTED if await context.database.write(work, tenant=tenant_id) else DUPLICATE
 
 
 def _repeated(confirmed: Confirmation, command: ConfirmCommand) -> UploadResult:

@@ -247,6 +247,30 @@ async def release_shares(
             await store.write_share(session, one, outstanding=one.outstanding - used, changed_at=at)
 
 
+async def reserve_again(
+    context: Context,
+    session: Session,
+    deployment_id: str,
+    *,
+    coupon_types: Mapping[str, int],
+    promotions: Collection[str],
+) -> None:
+    """Let a store use its limited coupon types and promotions again, as often as a cancelled sale had used them.
+
+    As far as the limits allow; the counts that the sale had raised have been lowered before in this unit of work.
+    """
+    again = {(COUPON_TYPE, one): number for one, number in coupon_types.items()}
+    again |= {(PROMOTION, one): 1 for one in promotions}
+    at = context.clock()
+    for share in await store.hold_shares(session, deployment_id, again):
+        number = again[share.kind, share.entity_id]
+        limit = await read_limit(session, share.kind, share.entity_id)
+        if share.expires_at <= at or limit is None:
+            continue
+        if await store.move_count(session, share.kind, share.entity_id, number, limit.most) is not None:
+            await store.write_share(session, share, outstanding=share.outstanding + number, changed_at=at)
+
+
 async def keep_leased(
     session: Session, deployment_id: str, statuses: Mapping[str, str], at: datetime
 ) -> frozenset[str]:

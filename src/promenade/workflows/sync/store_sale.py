@@ -18,12 +18,13 @@ from promenade.store.sync import uploaded_coupons
 from promenade.workflows.budgets.charging import BudgetMove
 from promenade.workflows.context import Context
 from promenade.workflows.coupons.claims import Spending
+from promenade.workflows.coupons.coming_back import SpentCoupon
 from promenade.workflows.coupons.issuing import IssuedCoupon, Order, issue_of, issued_under, record_issued
 from promenade.workflows.replica.uploads import IssuedCode
 from promenade.workflows.settlement.effects import PostPurchaseCoupon
 from promenade.workflows.settlement.returns import GiveBack
 from promenade.workflows.settlement.rules import SaleIdentity, money
-from promenade.workflows.sync.shares import keep_leased, release_shares
+from promenade.workflows.sync.shares import keep_leased, release_shares, reserve_again
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +153,51 @@ class StoreSale:
             promotions=promotion_ids,
             at=self._sale.at,
         )
+
+
+class CancelledInStore:
+    """The implementation of `cancel.CancelledShares` for a sale that its store has cancelled."""
+
+    def __init__(self, context: Context, deployment_id: str) -> None:
+        self._context = context
+        self._deployment_id = deployment_id
+
+    async def before_budgets(self, session: Session, moves: Sequence[BudgetMove]) -> None:
+        """Release the store's reserved budget that is charged again for returns which are undone."""
+        await self._release(session, {one: amount for one, amount in _net(moves).items() if amount > 0})
+
+    async def after_cancel(
+        self,
+        session: Session,
+        promotion_ids: Sequence[str],
+        coupons: Sequence[SpentCoupon],
+        moves: Sequence[BudgetMove],
+    ) -> None:
+        """Reserve for the store again what it may use again, and perhaps already has."""
+        await self._release(session, {one: amount for one, amount in _net(moves).items() if amount < 0})
+        types = Counter(one.coupon_type_id for one in coupons if one.reason is None)
+        await reserve_again(self._context, session, self._deployment_id, coupon_types=types, promotions=promotion_ids)
+
+    async def _release(self, session: Session, budgets: dict[str, Decimal]) -> None:
+        if budgets:
+            await release_shares(
+                self._context,
+                session,
+                self._deployment_id,
+                budgets=budgets,
+                coupon_codes=(),
+                coupon_types={},
+                promotions=(),
+                at=self._context.clock(),
+            )
+
+
+def _net(moves: Sequence[BudgetMove]) -> dict[str, Decimal]:
+    """Return by budget what moves take from it; negative: what they give back."""
+    net: dict[str, Decimal] = {}
+    for move in moves:
+        net[move.budget_id] = net.get(move.budget_id, Decimal(0)) + move.wanted - move.given_back
+    return net
 
 
 async def write_issued(

@@ -1,0 +1,132 @@
+"""A sale that was cancelled in its store is cancelled in the cloud too, once, after the sale."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+import pytest
+
+from promenade.errors import NotFound
+from promenade.workflows.reports.aggregating import aggregate_all
+from promenade.workflows.sales.cancel import CancelCommand, cancel
+from tests.workflows.outcomes import applied, discount, line, outcome
+from tests.workflows.replica.market import Cloud, Store, price
+from tests.workflows.sales.priced import PRICED, kinds
+from tests.workflows.shop import Shop, identity
+
+BACK = outcome((line("1", -1000, -500),), ())
+SAVED = outcome(
+    (line("1", 1000, 500, discount("saver", ((1, 100),), "SAVE-1")),), (applied("saver", 100, coupon_code="SAVE-1"),)
+)
+
+
+async def sell(shop: Shop, name: str) -> None:
+    await shop.confirm(name, await price(shop, name, PRICED, customer_id="anna"), "off")
+
+
+async def cancelled(shop: Shop, name: str, reason: str | None = None) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.json.decode(await cancel(shop.context, shop.tenant, CancelCommand(name, 1, reason)))
+    return found
+
+
+async def spent(shop: Shop) -> Decimal:
+    amount: Decimal = (await shop.row("Budgets", "marketing")).consumed_amount
+    return amount
+
+
+async def points(shop: Shop) -> int:
+    await shop.work()
+    return sum(row.points for row in await shop.rows("LoyaltyTransactions"))
+
+
+@pytest.mark.parametrize("is_uploaded", [True, False])
+async def test_a_cancelled_sale_leaves_nothing_here_and_there(cloud: Cloud, store: Store, is_uploaded: bool) -> None:
+    await sell(store, "T1")
+    if is_uploaded:
+        await store.upload_all()
+        await cloud.shop.work()
+    await cancelled(store, "T1", "void")
+    await store.upload_all()
+    for shop in (store, cloud.shop):
+        assert (await spent(shop), await points(shop)) == (Decimal(0), 0)
+        assert {row._mapping["count"] for row in await shop.rows("promotion_usage")} == {0}
+        (log,) = await shop.rows("CalculationLogs")
+        assert (log.status, log.message) == ("CANCELLED", "void")
+    assert (await kinds(cloud.shop)).count("TRANSACTION_CANCELLED") == 1
+    await aggregate_all(cloud.shop.context, cloud.shop.tenant)
+    assert await cloud.shop.rows("PromotionPerformance") == []
+    assert await store.queue() == []
+
+
+async def test_an_upload_that_arrives_twice_has_one_effect(cloud: Cloud, store: Store) -> None:
+    await sell(store, "T1")
+    await cancelled(store, "T1")
+    await store.work()
+    cloud.failing.append("after")
+    with pytest.raises(Exception, match="answer was lost"):
+        await store.upload()
+    await store.upload_all()
+    assert await store.queue() == []
+    assert [one["cancellations"] != [] for one in cloud.requests] == [True, True]
+    assert await spent(cloud.shop) == 0
+    assert (await kinds(cloud.shop)).count("TRANSACTION_CANCELLED") == 1
+
+
+async def test_returns_on_both_sides_and_a_cancel_add_up(cloud: Cloud, store: Store) -> None:
+    await sell(store, "T1")
+    await store.upload_all()
+    await cloud.shop.confirm("C1", await price(cloud.shop, "C1", BACK, sales={"1": ("T1", "1")}))
+    await cancelled(store, "T1")
+    await store.upload_all()
+    assert (await spent(cloud.shop), await points(cloud.shop)) == (Decimal(0), 0)
+
+
+async def test_a_return_is_undone_here_and_there(cloud: Cloud, store: Store) -> None:
+    await sell(store, "T1")
+    await store.confirm("R1", await price(store, "R1", BACK, sales={"1": ("T1", "1")}))
+    await cancelled(store, "R1")
+    await store.upload_all()
+    for shop in (store, cloud.shop):
+        assert (await spent(shop), await points(shop)) == (Decimal(2), 20)
+
+
+async def test_the_cloud_does_not_cancel_a_sale_of_a_store(cloud: Cloud, store: Store) -> None:
+    await sell(store, "T1")
+    await store.upload_all()
+    with pytest.raises(NotFound) as unknown:
+        await cancelled(cloud.shop, "T1")
+    assert unknown.value.code == "ITERATION_NOT_FOUND"
+    assert await spent(cloud.shop) == 2
+
+
+async def test_a_cancellation_without_its_sale_is_refused(cloud: Cloud, store: Store) -> None:
+    await sell(store, "T1")
+    await cancelled(store, "T1")
+    await store.work()
+    await store.upload_all()
+    body = {**cloud.requests[0], "transactions": [], "cancellations": cloud.requests[0]["cancellations"]}
+    body["cancellations"][0]["transactionId"] = "T9"
+    status, answer = await cloud.raw(msgspec.json.encode(body))
+    assert (status, [one["reason"] for one in answer["cancellations"]]) == (200, ["ITERATION_NOT_FOUND"])
+
+
+async def test_the_cloud_reactivates_a_code_that_the_store_gives_up(cloud: Cloud, store: Store) -> None:
+    for shop in (cloud.shop, store):
+        await shop.coupon_type("save", on_return="REACTIVATE", max_redemptions=1)
+        fact = await shop.coupon("SAVE-1", "save")
+    await store.confirm("T1", await price(store, "T1", SAVED, coupons=[fact]), "saver")
+    told = await cancelled(store, "T1")
+    assert told["couponsSpent"] == [
+        {
+            "couponId": identity("SAVE-1"),
+            "couponTypeId": identity("save"),
+            "reactivated": False,
+            "reason": "AFTER_SYNC",
+        }
+    ]
+    assert await store.rows("CouponCodes") == []
+    await store.upload_all()
+    code = await cloud.shop.row("CouponCodes", "SAVE-1")
+    assert (code.status, code.redeemed_transaction_id) == ("ACTIVE", None)
