@@ -11,6 +11,7 @@ import pytest
 from promenade.errors import NotFound
 from promenade.workflows.reports.aggregating import aggregate_all
 from promenade.workflows.sales.cancel import CancelCommand, cancel
+from promenade.workflows.sync.shares import grant_budget, grant_uses
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.replica.market import Cloud, Store, price
 from tests.workflows.sales.priced import PRICED, kinds
@@ -130,3 +131,25 @@ async def test_the_cloud_reactivates_a_code_that_the_store_gives_up(cloud: Cloud
     await store.upload_all()
     code = await cloud.shop.row("CouponCodes", "SAVE-1")
     assert (code.status, code.redeemed_transaction_id) == ("ACTIVE", None)
+
+
+async def test_the_store_may_use_again_what_the_sale_had_used_of_its_shares(cloud: Cloud, store: Store) -> None:
+    shop = cloud.shop
+    await shop.change("Promotions", "off", max_applications_total=5)
+    await grant_uses(shop.context, shop.tenant, store.deployment_id, "PROMOTION", identity("off"), 2, None)
+    await grant_budget(shop.context, shop.tenant, store.deployment_id, identity("marketing"), Decimal(20), None)
+
+    async def held() -> tuple[dict[str, Decimal], Decimal, int]:
+        shares = {row.kind: row.outstanding for row in await shop.rows("store_shares")}
+        usage = await shop.rows("promotion_usage", promotion_id=identity("off"), customer_id="")
+        return shares, (await shop.row("Budgets", "marketing")).reserved_amount, usage[0]._mapping["count"]
+
+    granted = {"PROMOTION": Decimal(2), "BUDGET": Decimal(20)}
+    assert await held() == (granted, Decimal(20), 2)
+    await sell(store, "T1")
+    await store.upload_all()
+    assert await held() == ({"PROMOTION": Decimal(1), "BUDGET": Decimal(18)}, Decimal(18), 2)
+    await cancelled(store, "T1")
+    await store.upload_all()
+    assert await held() == (granted, Decimal(20), 2)
+    assert await spent(shop) == 0
