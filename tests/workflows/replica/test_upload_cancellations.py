@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from decimal import Decimal
 from typing import Any
 
@@ -153,3 +154,45 @@ async def test_the_store_may_use_again_what_the_sale_had_used_of_its_shares(clou
     await store.upload_all()
     assert await held() == (granted, Decimal(20), 2)
     assert await spent(shop) == 0
+
+
+async def test_sales_returns_and_cancels_of_two_stores_add_up_in_whatever_order_they_arrive(
+    cloud: Cloud, store: Store, other_store: Store, seed: int
+) -> None:
+    draw = random.Random(seed)
+    places: list[Shop] = [cloud.shop, store, other_store]
+    made: list[tuple[Shop, str]] = []
+    cancels: set[str] = set()
+    for number in range(4):
+        made.append((draw.choice(places[1:]), f"S{number}"))
+        await sell(*made[-1])
+    for number in range(16):
+        at, name = draw.choice(made)
+        match draw.randint(0, 2):
+            case 0:
+                await cancelled(at, name)
+                cancels.add(name)
+            case 1:
+                made.append((draw.choice(places), f"R{number}"))
+                sale = f"S{draw.randint(0, 3)}"
+                counter = await price(made[-1][0], f"R{number}", BACK, sales={"1": (sale, "1")})
+                await made[-1][0].confirm(f"R{number}", counter)
+            case _:
+                await draw.choice((store, other_store)).upload_all()
+    for at in (store, other_store):
+        await at.upload_all()
+    await cloud.shop.work()
+    # An unknown sale cannot be returned in the cloud, so a return may have come before its sale; nothing is lost by it.
+    kept = Decimal(2) * sum(name.startswith("S") and name not in cancels for _, name in made)
+    consumed = await spent(cloud.shop)
+    assert 0 <= consumed <= kept
+    assert consumed == sum(row.amount for row in await cloud.shop.rows("BudgetConsumptions"))
+    assert await points(cloud.shop) == 10 * consumed
+    draw.shuffle(made)
+    for at, name in made:
+        await cancelled(at, name)
+    for at in (store, other_store):
+        await at.upload_all()
+        assert await at.queue() == []
+    assert (await spent(cloud.shop), await points(cloud.shop)) == (Decimal(0), 0)
+    assert {row._mapping["count"] for row in await cloud.shop.rows("promotion_usage")} == {0}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,16 +11,20 @@ from hypothesis import strategies as st
 from promenade.engine.basket import BasketLine
 from promenade.engine.outcome import UnitShare
 from promenade.workflows.settlement.returns import (
+    BroughtBack,
     BudgetCharge,
     CarriedDiscount,
     CarriedLine,
     SaleRecord,
     add_returned,
+    all_returned,
     decode_record,
     encode_record,
     give_back,
     record_of,
+    rest_of,
     returned_quantities,
+    take_away,
 )
 from promenade.workflows.settlement.rules import ConfirmCommand, ConfirmedPromotion, settle
 from tests.workflows.outcomes import applied, discount, line, outcome
@@ -92,10 +98,39 @@ def test_however_it_is_returned_it_adds_up_and_never_exceeds_the_sale(
     assert all(one >= 0 and other >= 0 for one, other in returns)
     assert sum(one for one, _ in returns) == points
     assert sum(other for _, other in returns) == charged
+    # A cancel after any number of the returns gives the rest.
+    returned: dict[str, int] = {}
+    for number, part in enumerate((*parts, quantity)):
+        rest = rest_of("T1", sale, (BudgetCharge("b", "p", charged, "EUR"),), returned)
+        assert rest.points == sum(one for one, _ in returns[number:])
+        assert rest.charges[0].amount_minor == sum(other for _, other in returns[number:])
+        returned = add_returned(sale, returned, {"1": part})
+    assert returned == all_returned(sale)
+
+
+@given(st.lists(st.integers(1, 4000), min_size=1, max_size=5), st.data())
+def test_an_undone_return_is_as_if_it_had_not_been_made(parts: list[int], data: st.DataObject) -> None:
+    sale = SaleRecord("C1", 9, (carried(((12, 50),), quantity=20_000),))
+    undone = data.draw(st.integers(0, len(parts) - 1))
+    returned: dict[str, int] = {}
+    for part in parts:
+        returned = add_returned(sale, returned, {"1": part})
+    without = add_returned(sale, {}, {"1": sum(parts) - parts[undone]})
+    assert take_away(returned, {"1": parts[undone]}) == without
+
+
+def test_what_belongs_to_no_line_comes_back_with_a_cancel() -> None:
+    sale = SaleRecord("C1", 9, ())
+    rest = rest_of("T1", sale, (BudgetCharge("b", "gift", 70, "EUR"),), {})
+    assert (rest.points, [one.amount_minor for one in rest.charges]) == (9, [70])
 
 
 def test_a_record_is_read_as_it_was_written_and_as_earlier_versions_wrote_it() -> None:
     sale = SaleRecord("C1", 9, (carried(((3, 500),)),) * 20, (BudgetCharge("b", "p", -5, "EUR"),))
+    sale = replace(sale, brought=(BroughtBack("cloud", "T0", {"1": 1000}),))
+    earlier = msgspec.to_builtins(replace(sale, brought=()))
+    del earlier["brought"]
+    assert decode_record(msgspec.msgpack.encode(earlier)) == replace(sale, brought=())
     plain = msgspec.msgpack.encode(sale)
     assert decode_record(plain) == decode_record(encode_record(sale)) == sale
     assert len(encode_record(sale)) * 4 < len(plain)
