@@ -14,7 +14,7 @@ from promenade.settings import Settings
 if TYPE_CHECKING:
     from promenade.store.driver.unit import Database
 
-STATUSES = ("PENDING", "RUNNING", "COMPLETED", "FAILED")
+STATUSES = ("PENDING", "RUNNING", "COMPLETED", "FAILED", "CANCELLED")
 
 _USER = "cli"
 

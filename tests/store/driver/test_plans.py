@@ -5,6 +5,7 @@ statements scans all of a tenant's rows, with only the existing indexes and with
 from __future__ import annotations
 
 import contextlib
+import random
 import re
 import sqlite3
 from typing import Any
@@ -12,14 +13,18 @@ from typing import Any
 import pytest
 from sqlalchemy import make_url
 
+from promenade.store.driver.session import open_database
 from promenade.store.driver.types import unpacked
+from promenade.workflows.reports.aggregating import aggregate_all
 from tests.demo.test_seeding import demo
 from tests.kit.databases import Databases
+from tests.reliability.test_cancellations import Till
+from tests.workflows.shop import open_shop
 
 # Tables that sales, articles and codes extend for as long as the retailer exists.
 GROWS = {
     "advice_converted", "advice_shown", "articles", "audit_logs", "budget_consumptions", "calculation_log_parts",
-    "calculation_log_blocks", "calculation_logs", "confirmations", "coupon_claims", "coupon_codes",
+    "calculation_log_blocks", "calculation_logs", "cancellations", "confirmations", "coupon_claims", "coupon_codes",
     "coupon_reservations", "coupon_usage", "forecast_customers", "iteration_counters", "iterations", "loyalty_balances",
     "loyalty_transactions", "notification_logs", "outbox_events", "promotion_article_sums", "promotion_pos_group_sums",
     "promotion_usage", "promotion_usage_by_day", "promotion_usage_by_hour", "promotion_utc_days", "redemption_logs",
@@ -66,9 +71,31 @@ async def test_sales_never_scan_all_rows_of_a_tenant(traced: dict[str, str], dat
     url = databases.create("sqlite")
     async with demo(url):
         pass
+    assert_no_scan(traced, url)
+
+
+def assert_no_scan(traced: dict[str, str], url: str) -> None:
     statements = [one for one in traced.values() if re.match(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", one)]
     assert len(statements) > 100
     with contextlib.closing(sqlite3.connect(make_url(url).database or "")) as connection:
         connection.create_function("unpacked", 1, unpacked)
         found = [f"{step}\n    {one}" for one in statements for step in whole(connection, one)]
     assert not found, "\n".join(found)
+
+
+async def test_cancels_never_scan_all_rows_of_a_tenant(traced: dict[str, str], databases: Databases) -> None:
+    url = databases.create("sqlite")
+    database = await open_database(url)
+    try:
+        till = Till(await open_shop(database), ("EUR", 2))
+        await till.open()
+        await till.sell("T1", random.Random(1))
+        await till.give_back("R1", "T1", "1")
+        await till.shop.work()
+        await aggregate_all(till.shop.context, till.shop.tenant)
+        await till.cancel("R1")
+        await till.cancel("T1")
+        await aggregate_all(till.shop.context, till.shop.tenant)
+    finally:
+        await database.close()
+    assert_no_scan(traced, url)

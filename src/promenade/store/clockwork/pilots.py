@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 import msgspec
-from sqlalchemy import and_, case, func, or_, select
+from sqlalchemy import and_, case, delete, func, or_, select
 
 from promenade.engine.definition import PilotRow
 from promenade.store.driver.schema import table
@@ -143,6 +143,11 @@ async def store_tally(session: Session, promotion_id: str, tally: Tally) -> None
         index_elements=["tenant_id", "promotion_id"], set_=values
     )
     await session.rowcount(statement, {"promotion_id": promotion_id, **values})
+
+
+async def forget_tallies(session: Session, confirmed_at: datetime) -> None:
+    """Let pilots whose tallies include a sale of this time, which was cancelled, be counted from the beginning."""
+    await session.rowcount(delete(_TALLIES).where(_TALLIES.c.counted_until > confirmed_at))
 
 
 async def end_of_portion(session: Session, since: datetime, until: datetime, limit: int) -> datetime:

@@ -112,9 +112,10 @@ async def earned_codes(session: Session, issued_under: str) -> list[EarnedCode]:
             _CODES.c.redeemed_transaction_id.is_not(None).label("is_spent"),
         )
         .where(_CODES.c.issuing_transaction_id == issued_under)
-        .order_by(_CODES.c.coupon_type_id, _CODES.c.id)
         .with_for_update()
     )
+    # Sorted here: SQLite without statistics would read all codes of the tenant rather than sort these.
+    rows = sorted(rows, key=lambda row: (row.coupon_type_id, row.id))
     return [EarnedCode(row.id, row.coupon_type_id, row.customer_id, row.status, bool(row.is_spent)) for row in rows]
 
 

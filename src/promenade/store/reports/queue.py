@@ -183,7 +183,7 @@ async def cancelled(session: Session, limit: int) -> list[CancelledSale]:
 
 async def mark_taken(session: Session, cancellations: Sequence[str]) -> set[str]:
     """Mark cancelled sales as taken out of the reports; return the cancellations that were not marked before."""
-    marking = update(_CANCELLED).where(_CANCELLED.c.id.in_(cancellations), _CANCELLED.c.reported == false())
+    marking = update(_CANCELLED).where(_NOT_TAKEN, _CANCELLED.c.id.in_(cancellations))
     rows = await session.execute(marking.values(reported=true()).returning(_CANCELLED.c.id))
     return {row.id for row in rows}
 

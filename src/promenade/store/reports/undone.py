@@ -2,7 +2,7 @@
 last use.
 
 Sums are subtracted; a row from which everything is subtracted is deleted. A time is only looked up again if it is that
-of the cancelled sale: that of a day in the logs, that of a month in its days, that of a promotion in its months.
+of the cancelled sale: that of a day in the logs, those of a month and of a promotion in its days.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from sqlalchemy import ColumnElement, Select, and_, delete, func, or_, select, u
 
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
+from promenade.store.reports.sums import delete_rows
 from promenade.store.sales.log_parts import part_rows
 
 _LOGS = table("CalculationLogs")
 _LOG_PROMOTIONS = part_rows("CalculationLogPromotions")
+_USAGE = table("PromotionUsageByDay")
 _PERFORMANCE = table("PromotionPerformance")
 _UTC_DAYS = table("promotion_utc_days")
 _UTC_MONTHS = table("promotion_utc_months")
@@ -31,11 +33,10 @@ _COUNTED_BY = {
     "PromotionUsageByHour": "applications",
     "PromotionUsageByDayOfWeek": "applications",
     "PromotionDiscountDistribution": "transactions",
-    "promotion_utc_days": "applications",
-    "promotion_utc_months": "applications",
     "promotion_pos_group_sums": "applications",
     "promotion_article_sums": "applications",
 }
+_SPANS = ((_UTC_DAYS, "day"), (_UTC_MONTHS, "month"))
 _DAY = timedelta(days=1)
 
 
@@ -47,15 +48,23 @@ class Applied(NamedTuple):
     day: date
     at: datetime
 
+    def begins(self, span: str) -> date:
+        """Return the first day of its day or month."""
+        return self.day if span == "day" else self.day.replace(day=1)
 
-async def drop_empty(session: Session, pairs: Collection[tuple[str, str]]) -> None:
-    """Delete the rows of these promotions and currencies in which no sale is left."""
-    promotion_ids = sorted({promotion_id for promotion_id, _ in pairs})
+
+async def drop_empty(session: Session, applied: Collection[Applied]) -> None:
+    """Delete the rows in which no sale of these promotions is left."""
+    promotion_ids = sorted({one.promotion_id for one in applied})
     for name, count in _COUNTED_BY.items():
         rows = table(name)
         await session.rowcount(delete(rows).where(rows.c.promotion_id.in_(promotion_ids), rows.c[count] == 0))
+    for rows, span in _SPANS:  # whose keys begin with the time
+        keys = {(one.begins(span), one.promotion_id, one.currency) for one in applied}
+        named = [dict(zip((span, "promotion_id", "currency"), key, strict=True)) for key in sorted(keys)]
+        await delete_rows(session, rows.name, named, rows.c.applications == 0)
     # The hours of a week have a row without a sale too, as long as there is any sale.
-    for promotion_id, currency in sorted(pairs):
+    for promotion_id, currency in sorted({(one.promotion_id, one.currency) for one in applied}):
         its = and_(_WEEKDAYS.c.promotion_id == promotion_id, _WEEKDAYS.c.currency == currency)
         if not await session.execute(select(_WEEKDAYS.c.weekday).where(its).limit(1)):
             for rows in (_HOURS, _HOURS_DUE):
@@ -69,19 +78,33 @@ async def correct_moments(session: Session, applied: Collection[Applied]) -> Non
         its_day = _of(_UTC_DAYS, one, _UTC_DAYS.c.day == one.day)
         if await _has_moment(session, _UTC_DAYS, its_day, one.at):
             await _set(session, _UTC_DAYS, its_day, await _in_logs(session, one))
-        month = one.day.replace(day=1)
+        month = one.begins("month")
         its_month = _of(_UTC_MONTHS, one, _UTC_MONTHS.c.month == month)
         if await _has_moment(session, _UTC_MONTHS, its_month, one.at):
-            days = _UTC_DAYS.c.day >= month, _UTC_DAYS.c.day < (month + 31 * _DAY).replace(day=1)
-            await _set(
-                session, _UTC_MONTHS, its_month, await _least_and_most(session, _UTC_DAYS, _of(_UTC_DAYS, one, *days))
-            )
-        its = _PERFORMANCE.c.promotion_id == one.promotion_id
-        if await _has_moment(session, _PERFORMANCE, its, one.at):
-            its_months = _UTC_MONTHS.c.promotion_id == one.promotion_id
-            await _set(session, _PERFORMANCE, its, await _least_and_most(session, _UTC_MONTHS, its_months))
+            days = _of(_UTC_DAYS, one, _UTC_DAYS.c.day >= month, _UTC_DAYS.c.day < (month + 31 * _DAY).replace(day=1))
+            await _set(session, _UTC_MONTHS, its_month, await _least_and_most(session, days))
     for promotion_id in sorted({one.promotion_id for one in applied}):
-        await _set_currency(session, promotion_id)
+        await _correct_promotion(session, promotion_id, {one.at for one in applied})
+
+
+async def _correct_promotion(session: Session, promotion_id: str, gone: set[datetime]) -> None:
+    """Set first and last use of a promotion, and its currency, which is null if there are several."""
+    days = _USAGE.c.day, _USAGE.c.currency
+    ends: list[Any] = [function(column) for column in days for function in (func.min, func.max)]
+    found: Any = (await session.execute(select(*ends).where(_USAGE.c.promotion_id == promotion_id)))[0]
+    first, last, *currencies = found
+    if first is None:
+        return
+    its = _PERFORMANCE.c.promotion_id == promotion_id
+    only = currencies[0] if currencies[0] == currencies[1] else None
+    await session.rowcount(update(_PERFORMANCE).where(its).values(currency=only))
+    shown = select(_PERFORMANCE.c.first_applied_at, _PERFORMANCE.c.last_applied_at).where(its)
+    if gone.isdisjoint((await session.execute(shown))[0]):
+        return
+    # A day on the clock of a POS group is at most one day in UTC away.
+    near = [day + offset * _DAY for day in (first, last) for offset in (-1, 0, 1)]
+    around = and_(_UTC_DAYS.c.promotion_id == promotion_id, _UTC_DAYS.c.day.in_(sorted(set(near))))
+    await _set(session, _PERFORMANCE, its, await _least_and_most(session, around))
 
 
 def _of(rows: Any, one: Applied, *when: ColumnElement[bool]) -> ColumnElement[bool]:
@@ -93,9 +116,11 @@ async def _has_moment(session: Session, rows: Any, its: ColumnElement[bool], at:
     return bool(await session.execute(select(rows.c.promotion_id).where(its, moment)))
 
 
-async def _least_and_most(session: Session, rows: Any, its: ColumnElement[bool]) -> tuple[Any, Any]:
-    both = select(func.min(rows.c.first_applied_at), func.max(rows.c.last_applied_at)).where(its)
-    return tuple((await session.execute(both))[0])[:2]
+async def _least_and_most(session: Session, days: ColumnElement[bool]) -> tuple[Any, Any]:
+    """Return the first and the last use on some days."""
+    both = select(func.min(_UTC_DAYS.c.first_applied_at), func.max(_UTC_DAYS.c.last_applied_at)).where(days)
+    found: Any = (await session.execute(both))[0]
+    return found[0], found[1]
 
 
 async def _in_logs(session: Session, one: Applied) -> tuple[Any, Any]:
@@ -124,12 +149,3 @@ async def _set(session: Session, rows: Any, its: ColumnElement[bool], found: tup
     first, last = found
     if first is not None:
         await session.rowcount(update(rows).where(its).values(first_applied_at=first, last_applied_at=last))
-
-
-async def _set_currency(session: Session, promotion_id: str) -> None:
-    """Set the currency of a promotion's totals: null if there are several."""
-    found = select(_UTC_MONTHS.c.currency).where(_UTC_MONTHS.c.promotion_id == promotion_id).distinct().limit(2)
-    currencies = [row.currency for row in await session.execute(found)]
-    its = _PERFORMANCE.c.promotion_id == promotion_id
-    only = currencies[0] if len(currencies) == 1 else None
-    await session.rowcount(update(_PERFORMANCE).where(its).values(currency=only))

@@ -155,7 +155,7 @@ async def add_usage(session: Session, sales: Sequence[LoggedSale], at: datetime,
         await store.note_new(session, pairs)
     written = await promotions.write(session, sign) + await articles.write(session, sign)
     if sign < 0:
-        await drop_empty(session, pairs)
+        await drop_empty(session, moments)
         await correct_moments(session, moments)
     return written
 

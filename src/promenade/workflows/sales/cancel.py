@@ -19,6 +19,7 @@ from promenade.engine.money import minor_digits
 from promenade.errors import Conflict, NotFound
 from promenade.events import TransactionCancelled
 from promenade.store.budgets import charges as budgets
+from promenade.store.clockwork.pilots import forget_tallies
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.iterations import find_iteration
 from promenade.store.sales import cancellations, confirmations, jobs
@@ -232,6 +233,7 @@ async def commit_cancellation(
     log = None if log_id is None else await cancel_log(session, log_id, reason=command.reason, at=at)
     await emit(session, _event(command, undoing, log, spent, earned), event_id=context.new_id(), at=at)
     response = _response(command, undoing, spent, earned)
+    await forget_tallies(session, confirmed_at)
     await _keep(context, session, command, cancellation_id, response, log_id)
     await _book(context, session, undoing)
     promotion_ids = () if log is None else log.promotion_ids
