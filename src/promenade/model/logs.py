@@ -105,6 +105,9 @@ class CalculationLogPromotions(Entity, public=RO, admin=RO, reporting=RO, packed
     points = long_integer("Points that it granted.", default=0, read_only=True)
     pilot_arm = choice("PILOT", "CONTROL", "EXPERIMENT", doc="The arm that the sale belongs to.", read_only=True)
     coupon_code = to_one("CouponCodes", "The coupon code that triggered it.", soft=True, indexed=False, read_only=True)
+    exceeded_limit = choice("TOTAL", "CUSTOMER", "BOTH", doc="The limit of use that other sales had used up between "
+                            "the evaluation and the confirm, so that this sale is not counted towards it; null: none.",
+                            read_only=True)  # fmt: skip
 
 
 class AuditLogs(

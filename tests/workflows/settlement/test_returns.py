@@ -15,6 +15,7 @@ from promenade.workflows.settlement.returns import (
     BudgetCharge,
     CarriedDiscount,
     CarriedLine,
+    Given,
     SaleRecord,
     add_returned,
     all_returned,
@@ -116,7 +117,11 @@ def test_an_undone_return_is_as_if_it_had_not_been_made(parts: list[int], data: 
     for part in parts:
         returned = add_returned(sale, returned, {"1": part})
     without = add_returned(sale, {}, {"1": sum(parts) - parts[undone]})
-    assert take_away(returned, {"1": parts[undone]}) == without
+    assert take_away(Given(returned), Given({"1": parts[undone]})) == Given(without)
+    amounts = Given(returned, {"1": 900}, {"p": 60}, 4)
+    assert take_away(amounts, Given({"1": parts[undone]}, {"1": 100}, {"p": 60}, 1)) == Given(
+        without, {"1": 800}, {}, 3
+    )
 
 
 def test_what_belongs_to_no_line_comes_back_with_a_cancel() -> None:
@@ -127,7 +132,7 @@ def test_what_belongs_to_no_line_comes_back_with_a_cancel() -> None:
 
 def test_a_record_is_read_as_it_was_written_and_as_earlier_versions_wrote_it() -> None:
     sale = SaleRecord("C1", 9, (carried(((3, 500),)),) * 20, (BudgetCharge("b", "p", -5, "EUR"),))
-    sale = replace(sale, brought=(BroughtBack("cloud", "T0", {"1": 1000}),))
+    sale = replace(sale, brought=(BroughtBack("cloud", "T0", Given({"1": 1000}, {"1": 5}, {}, 2)),))
     earlier = msgspec.to_builtins(replace(sale, brought=()))
     del earlier["brought"]
     assert decode_record(msgspec.msgpack.encode(earlier)) == replace(sale, brought=())

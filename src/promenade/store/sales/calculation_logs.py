@@ -89,11 +89,14 @@ async def insert_refusal(session: Session, log: Columns, *, at: datetime) -> Non
 
 @dataclass(frozen=True, slots=True)
 class CancelledLog:
-    """What the log of a cancelled sale says: the amount paid, and the promotions that applied outside control arms."""
+    """What the log of a cancelled sale says: the amount paid, and the promotions that applied outside control arms.
+
+    Each with the limit of use that it exceeded, if it did.
+    """
 
     grand_total: Decimal
     currency: str
-    promotion_ids: tuple[str, ...]
+    applied: dict[str, str | None]
 
 
 async def cancel_log(session: Session, log_id: str, *, reason: str | None, at: datetime) -> CancelledLog | None:
@@ -108,8 +111,8 @@ async def cancel_log(session: Session, log_id: str, *, reason: str | None, at: d
         return None
     parts = await session.execute(select(_PARTS.c.promotions).where(_PARTS.c.log_id == log_id))
     applied = unpack("CalculationLogPromotions", log_id, parts[0].promotions or ()) if parts else ()
-    counted = dict.fromkeys(one.promotion_id for one in applied if one.pilot_arm != "CONTROL")
-    return CancelledLog(rows[0].grand_total, rows[0].currency, tuple(counted))
+    counted = {one.promotion_id: one.exceeded_limit for one in applied if one.pilot_arm != "CONTROL"}
+    return CancelledLog(rows[0].grand_total, rows[0].currency, counted)
 
 
 async def promotion_names(session: Session, promotion_ids: Iterable[str]) -> dict[str, tuple[str, int]]:

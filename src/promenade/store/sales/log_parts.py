@@ -56,7 +56,7 @@ LINE = (
 )  # fmt: skip
 PROMOTION = (
     "promotion_id", "promotion_name", "promotion_version", "total_discount", "evaluated_discount", "points",
-    "confirmed_discount", "pilot_arm", "coupon_code_id",
+    "confirmed_discount", "pilot_arm", "coupon_code_id", "exceeded_limit",
 )  # fmt: skip
 
 BLOCK_LOGS = 32
@@ -140,9 +140,10 @@ def packed_promotion(
     confirmed_discount: int | None,
     pilot_arm: str | None,
     coupon_code_id: str | None,
+    exceeded_limit: str | None = None,
 ) -> list[Any]:
     """Return a promotion as it is packed; amounts in thousandths."""
-    ends = [confirmed_discount, pilot_arm, coupon_code_id]
+    ends = [confirmed_discount, pilot_arm, coupon_code_id, exceeded_limit]
     while ends and ends[-1] is None:
         ends.pop()
     return [promotion_id, name, version, total_discount, evaluated_discount, points, *ends]

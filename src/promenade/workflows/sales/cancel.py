@@ -236,8 +236,8 @@ async def commit_cancellation(
     await forget_tallies(session, confirmed_at)
     await _keep(context, session, command, cancellation_id, response, log_id)
     await _book(context, session, undoing)
-    promotion_ids = () if log is None else log.promotion_ids
-    await uncount_applications(session, promotion_ids, record.customer_id)
+    applied = {} if log is None else log.applied
+    promotion_ids = await uncount_applications(session, applied, record.customer_id)
     if shares is not None:
         await shares.before_budgets(session, undoing.moves_here())
     await charge_budgets(context, session, undoing.moves(), sale, is_cancellation=True)

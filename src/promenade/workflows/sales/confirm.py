@@ -270,12 +270,12 @@ async def commit_sale(
         await shares.before_coupons(session, plan.spendings)
         issued = await shares.issued(session)
     await claim_coupons(session, plan.spendings, sale, context.new_id)
-    await _record(context, session, plan, log_id, brought, issued)
-    await queue_sale(context, session, log_id=log_id, command=plan.command, sale=sale, at=sale.at)
     promotion_ids = [one.applied.promotion_id for one in settlement.promotions]
     if shares is not None:
         await shares.before_counting(session, promotion_ids)
-    await count_applications(session, promotion_ids, sale.customer_id)
+    exceeded = await count_applications(session, promotion_ids, sale.customer_id)
+    await _record(context, session, plan, log_id, brought, issued, exceeded)
+    await queue_sale(context, session, log_id=log_id, command=plan.command, sale=sale, at=sale.at)
     moves = moves_of(charges_of(settlement, currency), given_back)
     if shares is not None:
         await shares.before_budgets(session, moves, brought)
@@ -292,6 +292,7 @@ async def _record(
     log_id: str,
     brought: tuple[GiveBack, ...],
     issued: frozenset[PostPurchaseCoupon],
+    exceeded: Mapping[str, str],
 ) -> None:
     """Write the calculation log, the job of the asynchronous stage and the events of the sale."""
     sale, settlement, outcome = plan.sale, plan.settlement, plan.iteration.outcome
@@ -312,7 +313,7 @@ async def _record(
         session,
         log_columns(context, log_id, plan.iteration, plan.command, settlement, sale),
         log_lines(settlement, plan.command.items, outcome.exponent),
-        log_promotions(plan.iteration, settlement, plan.controls),
+        log_promotions(plan.iteration, settlement, plan.controls, exceeded),
         at=sale.at,
         block=blocks_of(context.database).take(session.tenant, context.new_id),
         beside=[job, events],
@@ -470,11 +471,14 @@ def log_lines(settlement: Settlement, items: tuple[ConfirmedItem, ...] | None, e
 
 
 def log_promotions(
-    iteration: StoredIteration, settlement: Settlement, controls: Mapping[str, tuple[str, int]]
+    iteration: StoredIteration,
+    settlement: Settlement,
+    controls: Mapping[str, tuple[str, int]],
+    exceeded: Mapping[str, str],
 ) -> list[list[Any]]:
     """Each applied promotion, packed, and each promotion whose control arm the sale belongs to.
 
-    ``controls`` contains name and version of the latter.
+    ``controls`` contains name and version of the latter, ``exceeded`` the limits of use that were used up.
     """
     exponent = iteration.outcome.exponent
     codes = {fact.code: fact.coupon_id for fact in iteration.facts.coupons}
@@ -489,6 +493,7 @@ def log_promotions(
             _said(one.confirmed),
             one.applied.pilot_arm,
             codes.get(one.applied.coupon_code or ""),
+            exceeded.get(one.applied.promotion_id),
         )
         for one in settlement.promotions
     ]
