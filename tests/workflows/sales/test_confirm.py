@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from promenade.errors import Conflict, Invalid, NotFound
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.sales.priced import PRICED, counts, kinds
-from tests.workflows.shop import Shop, identity
+from tests.workflows.shop import NOON, Shop, identity
 
 
 async def test_a_confirmed_sale_is_in_the_log_with_its_lines_promotions_and_budget(shop: Shop) -> None:
@@ -71,8 +72,19 @@ async def test_another_iteration_of_a_confirmed_transaction_is_refused_and_logge
     with pytest.raises(Conflict) as caught:
         await shop.confirm("T1", second, "off")
     assert caught.value.code == "TRANSACTION_ALREADY_CONFIRMED"
+    assert caught.value.message == "Iteration 1 of this transaction was confirmed instead of this one."
     logs = {row.transaction_counter: row.status for row in await shop.rows("CalculationLogs")}
     assert logs == {first: "CALCULATED", second: "FAILED"}
+
+
+async def test_an_iteration_evaluated_after_the_confirm_is_told_that_a_new_sale_begins(shop: Shop) -> None:
+    await shop.confirm("T1", await shop.price("T1", PRICED), "off", timestamp=NOON + timedelta(days=1))
+    shop.later(seconds=1)
+    second = await shop.price("T1", PRICED)
+    with pytest.raises(Conflict) as caught:
+        await shop.confirm("T1", second, "off")
+    assert caught.value.code == "TRANSACTION_ALREADY_CONFIRMED"
+    assert "before this one was evaluated; a new sale needs a new transactionId." in caught.value.message
 
 
 async def test_an_unknown_iteration_is_not_found(shop: Shop) -> None:

@@ -17,6 +17,8 @@ from promenade.store.driver.unit import Session
 from promenade.store.driver.upsert import upsert
 
 _CONFIRMATIONS = table("confirmations")
+_ITERATIONS = table("iterations")
+_LOGS = table("CalculationLogs")
 
 _FIND = Kept(
     select(_CONFIRMATIONS.c.transaction_counter, _CONFIRMATIONS.c.fingerprint, _CONFIRMATIONS.c.response).where(
@@ -57,6 +59,25 @@ async def find(session: Session, origin: str, transaction_id: str) -> Confirmati
     """Return the confirmation of a transaction, whichever iteration it confirmed."""
     rows = await session.run_kept(_FIND, {"given_origin": origin, "given_transaction_id": transaction_id})
     return Confirmation(*rows[0]) if rows else None
+
+
+async def was_evaluated_later(session: Session, origin: str, transaction_id: str, transaction_counter: int) -> bool:
+    """Return whether an iteration was evaluated after its transaction had been confirmed, by the service's clock."""
+    confirmed = (
+        select(_LOGS.c.created_at)
+        .join(_CONFIRMATIONS, _CONFIRMATIONS.c.log_id == _LOGS.c.id)
+        .where(_CONFIRMATIONS.c.origin == origin, _CONFIRMATIONS.c.transaction_id == transaction_id)
+        .scalar_subquery()
+    )
+    rows = await session.execute(
+        select(_ITERATIONS.c.created_at).where(
+            _ITERATIONS.c.origin == origin,
+            _ITERATIONS.c.transaction_id == transaction_id,
+            _ITERATIONS.c.transaction_counter == transaction_counter,
+            _ITERATIONS.c.created_at > confirmed,
+        )
+    )
+    return bool(rows)
 
 
 async def find_all(session: Session, origin: str, transaction_ids: Collection[str]) -> dict[str, Confirmation]:

@@ -141,7 +141,7 @@ async def confirm(context: Context, tenant_id: str, command: ConfirmCommand) -> 
     sale = _identify(context, iteration, command)
     try:
         if known is not None:
-            return _repeat(known, command)
+            return _repeat(known, command, is_later=await _is_later(context, tenant_id, known, command))
         plan = await _strict(context, tenant_id, plan_sale(iteration, command, sale, controls))
         answer = await context.database.write(lambda session: commit_sale(context, session, plan), tenant=tenant_id)
     except Conflict as refusal:
@@ -220,12 +220,34 @@ def _answer(transaction_id: str) -> ConfirmAnswer:
     return ConfirmAnswer(transaction_id, True, MESSAGE, body)
 
 
-def _repeat(known: Confirmation, command: ConfirmCommand) -> ConfirmAnswer:
-    """Return the first answer again if this request is identical to the first."""
+async def _is_later(context: Context, tenant_id: str, known: Confirmation, command: ConfirmCommand) -> bool:
+    """Whether the iteration is another one than the confirmed, and was evaluated after the confirm."""
+    if known.transaction_counter == command.transaction_counter:
+        return False
+    return await context.database.read(
+        lambda session: confirmations.was_evaluated_later(
+            session, context.origin, command.transaction_id, command.transaction_counter
+        ),
+        tenant=tenant_id,
+    )
+
+
+def _repeat(known: Confirmation, command: ConfirmCommand, *, is_later: bool = False) -> ConfirmAnswer:
+    """Return the first answer again if this request is identical to the first.
+
+    ``is_later``: its iteration was evaluated after the confirm.
+    """
     if known.transaction_counter != command.transaction_counter:
+        first = known.transaction_counter
+        if is_later:
+            raise Conflict(
+                "TRANSACTION_ALREADY_CONFIRMED",
+                f"Iteration {first} was confirmed before this one was evaluated; a new sale needs a new transactionId.",
+                "header.transactionCounter",
+            )
         raise Conflict(
             "TRANSACTION_ALREADY_CONFIRMED",
-            f"Iteration {known.transaction_counter} of this transaction was confirmed.",
+            f"Iteration {first} of this transaction was confirmed instead of this one.",
             "header.transactionCounter",
         )
     if known.fingerprint != command.fingerprint:
