@@ -113,9 +113,9 @@ def _checked_fields(struct: type[Struct]) -> tuple[tuple[str, type[Struct] | Non
     """Return the fields of ``struct`` that have numbers in or below them, each with the struct of its objects."""
     found: list[tuple[str, type[Struct] | None]] = []
     for field in _fields(struct):
-        kind, _ = _unwrap(field.type)
+        kind, _ = unwrap(field.type)
         if get_origin(kind) is list:
-            kind, _ = _unwrap(get_args(kind)[0])
+            kind, _ = unwrap(get_args(kind)[0])
         if _has_checks(field.type):
             found.append((field.encode_name, None if kind is Decimal else kind))
     return tuple(found)
@@ -209,7 +209,7 @@ def _struct_faults(
 
 def _value_faults(value: Any, annotation: Any, target: str) -> Iterator[Detail]:
     """Yield the faults of one value, including those inside lists and objects, each with its own path."""
-    kind, metas = _unwrap(annotation)
+    kind, metas = unwrap(annotation)
     whole: Detail | None = None
     converted = None
     try:
@@ -238,7 +238,7 @@ def _list_faults(value: list[Any], kind: Any, metas: tuple[Meta, ...], target: s
     except msgspec.ValidationError as error:
         yield _fault(error, target)
         return
-    if _unwrap(element)[0] not in {str} and value and all(isinstance(entry, str) for entry in value):
+    if unwrap(element)[0] not in {str} and value and all(isinstance(entry, str) for entry in value):
         yield Detail("WRONG_TYPE", f"`{target}` must hold objects, not strings.", target)
         return
     for position, entry in enumerate(value):
@@ -253,7 +253,7 @@ def _fields(struct: type[Struct]) -> tuple[FieldInfo, ...]:
 @cache
 def _has_checks(annotation: Any) -> bool:
     """Return whether something below this type has limits that its declaration cannot express."""
-    kind, metas = _unwrap(annotation)
+    kind, metas = unwrap(annotation)
     if any("check" in (meta.extra or {}) for meta in metas):
         return True
     if isinstance(kind, type) and issubclass(kind, Struct):
@@ -271,14 +271,14 @@ def _check_faults(value: Any, metas: tuple[Meta, ...], target: str) -> Iterator[
                 yield Detail(error.code, f"`{target}`: {error.message}", target)
 
 
-def _unwrap(annotation: Any) -> tuple[Any, tuple[Meta, ...]]:
+def unwrap(annotation: Any) -> tuple[Any, tuple[Meta, ...]]:
     """Return the type inside Annotated and Optional, and its limits."""
     if get_origin(annotation) is Annotated:
         kind, *metas = get_args(annotation)
         return kind, tuple(meta for meta in metas if isinstance(meta, Meta))
     arguments = [argument for argument in get_args(annotation) if argument is not type(None)]
     if get_origin(annotation) is not list and len(arguments) == 1 and arguments[0] is not annotation:
-        return _unwrap(arguments[0])
+        return unwrap(arguments[0])
     return annotation, ()
 
 

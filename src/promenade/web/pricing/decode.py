@@ -14,6 +14,7 @@ import msgspec
 from promenade.engine.basket import BasketLine, Customer, Payment
 from promenade.errors import Detail, Invalid
 from promenade.web.http.numbers import BadNumber, amount_thousandths, price_hundredths, quantity_thousandths
+from promenade.web.http.unknown_fields import DETAILS_MAX, unknown_field, unknown_fields
 from promenade.web.http.validation import Rule, explain, has_plain_numbers, require_bounded, require_sound
 from promenade.web.pricing.messages import (
     BasketItem,
@@ -48,18 +49,34 @@ class _Refused(Exception):
     """A rule is violated; `explain` finds out which."""
 
 
-def decode_evaluate(body: bytes, *, is_simulation: bool, client_id: str = "") -> PricingRequest:
-    """Decode the body of evaluate or simulate.
+def decode_evaluate(
+    body: bytes, *, is_simulation: bool, client_id: str = "", is_strict: bool = False
+) -> PricingRequest:
+    """Decode the body of evaluate or simulate; ``is_strict``: without unknown fields, which are ignored otherwise.
 
     Raises Invalid (VALIDATION_FAILED and details, or a code about the JSON).
     """
     request = _decode(body, _EVALUATE)
     if request is not None:
         try:
-            return _pricing_request(request, is_simulation, client_id)
+            found = _pricing_request(request, is_simulation, client_id)
         except (_Refused, BadNumber):
             pass
-    raise explain(body, EvaluateRequest, _EVALUATE_RULES)
+        else:
+            if is_strict:
+                _refuse_unknown(body)
+            return found
+    raise explain(body, EvaluateRequest, (*_EVALUATE_RULES, _unknown_rule) if is_strict else _EVALUATE_RULES)
+
+
+def _refuse_unknown(body: bytes) -> None:
+    """Refuse fields that no request has, also beside `request`."""
+    document = require_sound(body)
+    beside = [name for name in document if name != "request" and "@" not in name]
+    faults = [unknown_field(name, ("request",)) for name in beside[:DETAILS_MAX]]
+    faults += _unknown_rule(document["request"])
+    if faults:
+        raise Invalid("VALIDATION_FAILED", faults[0].message, faults[0].target, faults[:DETAILS_MAX])
 
 
 def decode_confirm(body: bytes) -> ConfirmCommand:
@@ -335,6 +352,10 @@ def _same_transaction_rule(request: Mapping[str, Any]) -> list[Detail]:
     if isinstance(own, str) and isinstance(other, str) and own != other:
         return [Detail("MISMATCH", "`transactionId` must equal `header.transactionId`.", "transactionId")]
     return []
+
+
+def _unknown_rule(request: Mapping[str, Any]) -> list[Detail]:
+    return unknown_fields(request, EvaluateRequest)
 
 
 _EVALUATE_RULES: Sequence[Rule] = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
+from urllib.parse import parse_qs
 
 from starlette.types import Receive, Scope
 
@@ -79,11 +80,14 @@ class Pos:
         return caller
 
     async def _evaluate(self, scope: Scope, receive: Receive) -> Answer:
-        """Price a basket and store the result as the next iteration of its transaction."""
+        """Price a basket and store the result as the next iteration of its transaction.
+
+        With `?strict=true` unknown fields are refused, each with the nearest known one; otherwise they are ignored.
+        """
         return await self._price(scope, receive, evaluate, is_simulation=False)
 
     async def _simulate(self, scope: Scope, receive: Receive) -> Answer:
-        """Price a basket and store nothing: no iteration, no counter, nothing is used up."""
+        """Price a basket and store nothing: no iteration, no counter, nothing is used up. `?strict=true` as above."""
         return await self._price(scope, receive, simulate, is_simulation=True)
 
     async def _price(self, scope: Scope, receive: Receive, price: _Price, *, is_simulation: bool) -> Answer:
@@ -94,7 +98,9 @@ class Pos:
         watch = self._watch_of(caller.tenant_id)
         started = time.perf_counter()
         try:
-            request = decode_evaluate(body, is_simulation=is_simulation, client_id=caller.client_id)
+            request = decode_evaluate(
+                body, is_simulation=is_simulation, client_id=caller.client_id, is_strict=_is_strict(scope)
+            )
             priced = await price(self._context, caller.tenant_id, request)
         except PromenadeError:
             watch.refused.inc()
@@ -165,6 +171,16 @@ def _iteration(scope: Scope) -> tuple[str, int]:
     if len(transaction_id) > 50 or "\0" in transaction_id:
         raise NotFound("ITERATION_NOT_FOUND", "There is no such iteration.")
     return transaction_id, int(text)
+
+
+def _is_strict(scope: Scope) -> bool:
+    """Return whether unknown fields are to be refused. Raises Invalid (VALIDATION_FAILED)."""
+    if not scope["query_string"]:
+        return False
+    given = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True).get("strict", ["false"])
+    if any(one not in ("true", "false") for one in given):
+        raise Invalid("VALIDATION_FAILED", "`strict` must be true or false.", "strict")
+    return "true" in given
 
 
 def _odata_version(scope: Scope) -> tuple[bytes, bytes]:

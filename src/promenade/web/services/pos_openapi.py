@@ -53,6 +53,12 @@ _CONFIRMED: JsonSchema = {
     },
     "required": ["transactionId", "confirmed", "message"],
 }
+_STRICT: JsonSchema = {
+    "name": "strict",
+    "in": "query",
+    "description": "Refuse unknown fields, each with the nearest known one. Otherwise they are ignored.",
+    "schema": {"type": "boolean", "default": False},
+}
 _ERRORS = {
     400: "The body is not valid JSON, or breaks rules: each fault is one of `details`.",
     401: "There is no valid token.",
@@ -119,7 +125,7 @@ def render_pos_openapi() -> bytes:
         "info": {
             "title": "POS Service",
             "version": VERSION,
-            "description": "What tills, webshops and apps send and get. Unknown fields are ignored.",
+            "description": "What tills, webshops and apps send and get. Unknown fields are ignored by default.",
         },
         "servers": [{"url": "/pos"}],
         "security": [*({"bearer": [scope]} for scope in SCOPES), {"apiKey": []}],
@@ -154,11 +160,13 @@ def _paths() -> dict[str, Any]:
     for prefix, suffix in (("/v2/", ""), ("/", ".action"), ("/PosService.", ".qualified")):
         for name, (text, request, response) in _ACTIONS.items():
             missing = (404,) if request is ConfirmRequest else ()
+            parameters = {"parameters": [_STRICT]} if request is EvaluateRequest else {}
             errors = (400, 401, 403, *missing, 405, 409, 413, 415, 429, 503)
             paths[f"{prefix}{name}"] = {
                 "post": {
                     "operationId": f"{name}{suffix}",
                     "summary": text,
+                    **parameters,
                     "requestBody": {"required": True, "content": _json(_envelope(request))},
                     "responses": _answers({"$ref": _REF.format(name=response)}, *errors),
                 }
