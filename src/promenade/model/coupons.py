@@ -60,7 +60,11 @@ class CouponTypes(
     code_type = code_of(
         "CouponCodeTypes", "Whether each coupon has its own code or all share one.", default="INDIVIDUAL"
     )
-    generic_code = text(64, "The code that all customers present; for GENERIC types only.", write_only=True)
+    generic_code = text(
+        64,
+        "The code that all customers present, in upper or lower case; stored in upper case. For GENERIC types only.",
+        write_only=True,
+    )
     valid_from = timestamp("Start of its validity, inclusive; null: no start date.")
     valid_to = timestamp("End of its validity, exclusive; null: no end date.")
     validity_days = integer("Number of days a code is valid after it is issued; null: as long as the type.", minimum=0)

@@ -147,7 +147,7 @@ def sample_row(entity: EntityType, *, full: bool = False) -> Row:
             if field.name in ends:
                 row[field.wire] += timedelta(days=1)
     if entity.set_name == "CouponTypes" and full:
-        row["codeType"] = "GENERIC"
+        row |= {"codeType": "GENERIC", "genericCode": row["genericCode"].upper()}
     return row
 
 

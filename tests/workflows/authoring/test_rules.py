@@ -148,6 +148,24 @@ async def test_a_coupon_code_cannot_be_used_twice(desk: Desk) -> None:
     await refused(desk, Conflict, desk.unit(lambda one: one.create_many("CouponCodes", rows), importing=True))
 
 
+async def test_a_shared_code_is_stored_in_upper_case_and_none_differs_by_case_alone(desk: Desk) -> None:
+    kind = await desk.given("CouponTypes", codeType="GENERIC", genericCode="Summer26ß")
+    (row,) = await desk.rows("CouponTypes", ID=kind)
+    assert row["genericCode"] == "SUMMER26ß"  # its upper case would be two characters
+    own = await desk.given("CouponTypes", codeType="INDIVIDUAL")
+    await desk.put("CouponCodes", coupon_type_id=own, code="wInter26", status="ACTIVE", source="MANUAL")
+    for code in ("SUMMER26ß", "summer26ß", "WINTER26", "winter26"):
+        error = await refused(desk, Conflict, desk.given("CouponTypes", codeType="GENERIC", genericCode=code))
+        assert (error.code, error.target) == ("ALREADY_EXISTS", "genericCode")
+    await desk.given("CouponTypes", codeType="GENERIC", genericCode="winter2")
+    rows = [{"couponType_ID": own, "code": code} for code in ("suMMer26ß", "WINTER26")]
+    await refused(desk, Conflict, desk.unit(lambda one: one.create_many("CouponCodes", rows[:1]), importing=True))
+    await desk.unit(lambda one: one.create_many("CouponCodes", rows[1:]), importing=True)  # individual codes may
+    await desk.update("CouponTypes", kind, genericCode="summer27")
+    (row,) = await desk.rows("CouponTypes", ID=kind)
+    assert row["genericCode"] == "SUMMER27"
+
+
 async def test_external_codes_are_only_created_by_import(desk: Desk) -> None:
     kind = await desk.given("CouponTypes")
     row = {"couponType_ID": kind, "code": "SECRET-1"}

@@ -9,6 +9,7 @@ from typing import Any
 
 from promenade.store.coupons.edges import for_sqlite, named_values
 from promenade.store.coupons.pool import Issue, IssuedCode
+from promenade.store.coupons.shared_codes import shared_form
 from promenade.store.coupons.transitions import ISSUE
 from promenade.store.driver.hot import hot_statement
 from promenade.store.driver.types import maybe_moment
@@ -16,7 +17,7 @@ from promenade.store.driver.unit import Session
 from promenade.store.webhooks.outbox import OutboxRow
 
 # $1 tenant, $2 type, $3 at, $4 customer, $5 status, $6 promotion, $7 transaction, $8 channel, $9 reason, $10 metadata,
-# $11 valid until, $12 user, $13 ID of a new code, $14 the new code
+# $11 valid until, $12 user, $13 ID of a new code, $14 the new code, $15 as a shared code
 _PLACES = {
     "at": 3,
     "customer": 4,
@@ -56,7 +57,7 @@ _MAKE = """
     SELECT $1::varchar, $13::varchar, $14::varchar, $2::varchar, $5::varchar, $4::varchar, 'MANUAL', $3::timestamptz,
         $6::varchar, $7::varchar, $8::varchar, $9::varchar, $10::text, $11::timestamptz, 0, $3::timestamptz,
         $12::varchar, $3::timestamptz, $12::varchar
-    WHERE NOT EXISTS (SELECT 1 FROM coupon_types WHERE tenant_id = $1::varchar AND generic_code = $14::varchar) {only}
+    WHERE NOT EXISTS (SELECT 1 FROM coupon_types WHERE tenant_id = $1::varchar AND generic_code = $15::varchar) {only}
     ON CONFLICT (tenant_id, code) DO NOTHING
     RETURNING id, code, valid_until
 """
@@ -93,7 +94,7 @@ async def take_or_make(
     """Issue an unissued code of the type, else ``code`` as a new one; None: the pool is empty and ``code`` is taken."""
     values = (issue.status, issue.promotion_id, issue.key, issue.channel, issue.reason, issue.metadata)
     given = (session.tenant, issue.coupon_type_id, issue.issued_at, customer_id, *values, issue.valid_until, issue.user)
-    rows = await session.hot("take or make a code", (*given, code_id, code))
+    rows = await session.hot("take or make a code", (*given, code_id, code, shared_form(code)))
     return IssuedCode(*rows[0]) if rows else None
 
 

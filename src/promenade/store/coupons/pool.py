@@ -15,6 +15,7 @@ from sqlalchemy import Integer, literal_column, select
 from odata_server.sql.connection import Kept
 from promenade.store.authoring.faults import BrokenConstraint, Constraint, guarded
 from promenade.store.authoring.statements import insert_rows
+from promenade.store.coupons.shared_codes import shared_form
 from promenade.store.coupons.transitions import ISSUE
 from promenade.store.driver.hot import hot_statement
 from promenade.store.driver.recurring import parameter
@@ -248,11 +249,12 @@ def _shared_codes(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Se
 async def add_codes(session: Session, codes: Sequence[Mapping[str, Any]]) -> set[str]:
     """Insert codes (rows with the same columns) and return the IDs of those whose text was not taken.
 
-    A text is taken if another code of the tenant has it, or if it is the shared code of a GENERIC type.
+    A text is taken if another code of the tenant has it, or if it is the shared code of a GENERIC type, in
+    whatever case.
     """
-    texts = [row["code"] for row in codes]
-    shared = {code for (code,) in await session.hot("shared codes among", (session.tenant, texts))}
-    rows = [dict(row) for row in codes if row["code"] not in shared]
+    forms = [shared_form(row["code"]) for row in codes]
+    shared = {code for (code,) in await session.hot("shared codes among", (session.tenant, forms))}
+    rows = [dict(row) for row, form in zip(codes, forms, strict=True) if form not in shared]
     try:
         async with guarded(session):
             await insert_rows(session, "CouponCodes", rows)

@@ -13,6 +13,7 @@ from typing import cast
 from sqlalchemy import func, insert, select
 
 from promenade.store.coupons.edges import HOLD, REDEEM, TAKE
+from promenade.store.coupons.shared_codes import shared_form
 from promenade.store.coupons.statements import CouponRow, HeldRow, ReservationRow
 from promenade.store.coupons.transitions import ACTIVATE, CANCEL, CANCEL_SHARED, REDEEM_SHARED
 from promenade.store.driver.schema import table
@@ -82,7 +83,8 @@ async def find_coupon(
     look: Look, tenant_id: str, code: str, *, at: datetime, transaction_id: str = "", customer_id: str | None = None
 ) -> Coupon | None:
     """Return the code as of ``at``, or None; uses are counted for ``customer_id``, else for the code's own customer."""
-    rows = await look("coupon at the till", (tenant_id, code, at, customer_id, transaction_id))
+    given = (tenant_id, code, at, customer_id, transaction_id, shared_form(code))
+    rows = await look("coupon at the till", given)
     if not rows:
         return None
     row = CouponRow(*rows[0])  # an individual code takes precedence over a shared one

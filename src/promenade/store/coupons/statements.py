@@ -77,7 +77,7 @@ _COUPON = f"""
     SELECT NULL, 'ACTIVE', NULL, NULL, NULL, NULL, NULL, NULL, NULL, {_TYPE}, {_uses("''")},
         CASE WHEN $4::varchar IS NULL THEN 0 ELSE {_uses("$4::varchar")} END, {_HELD}
     FROM coupon_types t
-    WHERE t.tenant_id = $1::varchar AND t.generic_code = $2::varchar AND t.code_type = 'GENERIC'
+    WHERE t.tenant_id = $1::varchar AND t.generic_code = $6::varchar AND t.code_type = 'GENERIC'
 """  # noqa: S608 - our own text
 
 
@@ -90,8 +90,8 @@ _COUPON_ON_SQLITE = _for_sqlite(_COUPON)
 
 @hot_statement("coupon at the till", postgresql=_COUPON)
 def _coupon(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
-    tenant_id, code, at, customer_id, transaction_id = params
-    values = (tenant_id, code, to_microseconds(at), customer_id, transaction_id)
+    tenant_id, code, at, *others = params
+    values = (tenant_id, code, to_microseconds(at), *others)
     return [
         (*row[:3], *map(maybe_moment, row[3:6]), *row[6:12], *map(maybe_moment, row[12:14]), *row[14:])
         for row in connection.execute(_COUPON_ON_SQLITE, values)

@@ -9,6 +9,7 @@ from datetime import datetime
 from promenade.engine.basket import BudgetFact, CouponFact, UsageFact
 from promenade.engine.money import minor_digits
 from promenade.store.coupons.rules import code_refusal, limit_refusal, type_refusal
+from promenade.store.coupons.shared_codes import shared_form
 from promenade.store.driver.unit import Look
 from promenade.store.pricing.fact_statements import Budget, CouponCode
 from promenade.store.pricing.surroundings import CouponType, Surroundings
@@ -40,7 +41,9 @@ async def read_coupons(
     for code in codes:
         row = rows.get(code)
         kind = (
-            surroundings.generic_codes.get(code) if row is None else surroundings.coupon_types.get(row.coupon_type_id)
+            surroundings.generic_codes.get(shared_form(code))
+            if row is None
+            else surroundings.coupon_types.get(row.coupon_type_id)
         )
         if kind is not None:
             types[code] = kind
@@ -49,8 +52,9 @@ async def read_coupons(
     if any(refusals.values()):
         await _forgive(look, tenant_id, types, rows, counted, presented, refusals)
     facts: list[CouponFact] = []
+    shown: set[str] = set()
     failed = presented.failed_before
-    for position, code in enumerate(codes):
+    for code in codes:
         kind, row = types.get(code), rows.get(code)
         if failed >= FAILURES_MAX:
             facts.append(CouponFact(code, refusal="TOO_MANY_ATTEMPTS"))
@@ -58,8 +62,9 @@ async def read_coupons(
             failed += 1
             facts.append(CouponFact(code, refusal="UNKNOWN_CODE"))
         else:
-            refusal = "USAGE_LIMIT_REACHED" if code in codes[:position] else None  # the same code presented twice
-            refusal = refusal or refusals[code]
+            key = kind.id if row is None else row.id
+            refusal = "USAGE_LIMIT_REACHED" if key in shown else refusals[code]  # the same code presented twice
+            shown.add(key)
             facts.append(CouponFact(code, kind.id, kind.name, None if row is None else row.id, refusal))
     return tuple(facts)
 

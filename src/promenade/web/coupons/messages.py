@@ -26,7 +26,7 @@ OptionalCustomerId = Annotated[str, Meta(max_length=50, pattern=PRINTABLE)] | No
 class ValidateCouponRequest(Message):
     """A coupon code presented at a till."""
 
-    code: Code  #: The code as printed. It is case-sensitive.
+    code: Code  #: The code as printed. The case of an individual code matters.
     transaction_id: OptionalText50 = None  #: The transaction it is for: a code that it has reserved is valid for it.
     customer_id: OptionalText50 = None  #: The customer who presents it. Default: the code's owner, if any.
 
@@ -34,7 +34,7 @@ class ValidateCouponRequest(Message):
 class ReserveCouponRequest(Message):
     """A code to reserve for a transaction."""
 
-    code: Code  #: The code as printed. It is case-sensitive.
+    code: Code  #: The code as printed. The case of an individual code matters.
     transaction_id: Text50  #: The till's transaction: only it can redeem the reservation.
     customer_id: OptionalText50 = None  #: The customer who presents it. Default: the code's owner, if any.
 
@@ -55,7 +55,7 @@ class CancelCouponRequest(Message):
 class ActivateCouponRequest(Message):
     """A digital coupon that its customer activates."""
 
-    code: Code  #: The code as printed. It is case-sensitive.
+    code: Code  #: The code as printed. The case of an individual code matters.
     customer_id: Text50  #: The code's owner. A code without an owner can be activated by anybody.
 
 

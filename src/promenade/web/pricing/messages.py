@@ -102,7 +102,7 @@ class CustomerInfo(Message):
 class CouponInput(Message):
     """A coupon presented at the till."""
 
-    code: CouponCode  #: The code as printed. It is case-sensitive.
+    code: CouponCode  #: The code as printed. The case of an individual code matters.
 
 
 class PaymentInfo(Message):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from promenade.errors import Conflict, Detail
 from promenade.store.authoring.statements import find_keys, insert_rows, read_rows
+from promenade.store.coupons.shared_codes import shared_form, taken_by_individual_codes
 from promenade.store.coupons.types import types_with_codes
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.unit import Act, Unit, Write
@@ -15,21 +16,25 @@ _CODE_LENGTH_MAX = 64
 _BATCH_MAX = 1_000_000  # codes; minutes of worker time
 
 
-async def _refuse_taken(unit: Unit, writes: Sequence[Write], column: str, elsewhere: tuple[str, str]) -> None:
-    """Refuse a code that is ambiguous: it is both a coupon type's generic code and an individual code."""
-    given = [write for write in writes if write.act is not Act.DELETE and write.after[column] and write.differs(column)]
-    if not given:
-        return
-    codes = {(write.after[column],) for write in given}
-    taken = {key for _, key in await find_keys(unit.session, elsewhere[0], (elsewhere[1],), codes)}
-    for write in given:
-        if (write.after[column],) in taken:
-            message = f"{write.target(column)} is already in use, in {elsewhere[0]}."
+def _given(writes: Sequence[Write], column: str) -> list[Write]:
+    return [write for write in writes if write.act is not Act.DELETE and write.after[column] and write.differs(column)]
+
+
+def _refuse_taken(unit: Unit, writes: Sequence[Write], column: str, taken: Collection[str], elsewhere: str) -> None:
+    """Refuse codes that are ambiguous: both a coupon type's generic code and an individual code, in whatever case."""
+    for write in writes:
+        if shared_form(write.after[column]) in taken:
+            message = f"{write.target(column)} is already in use, in {elsewhere}; upper and lower case do not matter."
             unit.faults.add(Conflict("ALREADY_EXISTS", message, write.target(column)))
 
 
 @rules("CouponTypes")
 class _CouponTypes(Rules):
+    async def complete(self, unit: Unit, writes: Sequence[Write]) -> None:
+        for write in writes:
+            if write.after.get("generic_code"):
+                write.after["generic_code"] = shared_form(write.after["generic_code"])
+
     async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
         for write in writes:
             row = write.after
@@ -42,7 +47,9 @@ class _CouponTypes(Rules):
                 unit.faults.add(Detail("GENERIC_ONLY", message, target))
             elif not shared.strip():
                 unit.faults.add(Detail("REQUIRED", f"{target} must not be empty.", target))
-        await _refuse_taken(unit, writes, "generic_code", ("CouponCodes", "code"))
+        given = _given(writes, "generic_code")
+        taken = await taken_by_individual_codes(unit.session, {one.after["generic_code"] for one in given})
+        _refuse_taken(unit, given, "generic_code", taken, "CouponCodes")
         await _refuse_other_kind(unit, [one for one in writes if one.act is Act.UPDATE and one.differs("code_type")])
         return []
 
@@ -69,7 +76,10 @@ class _CouponCodes(Rules):
                 write.after |= {"source": "EXTERNAL", "issuance_channel": "EXTERNAL"}
 
     async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
-        await _refuse_taken(unit, writes, "code", ("CouponTypes", "generic_code"))
+        given = _given(writes, "code")
+        forms = {(shared_form(one.after["code"]),) for one in given}
+        keys = await find_keys(unit.session, "CouponTypes", ("generic_code",), forms) if forms else []
+        _refuse_taken(unit, given, "code", {key for _, (key,) in keys}, "CouponTypes")
         new = [write for write in writes if write.act is Act.CREATE]
         await _refuse_shared(unit, new, "Codes can be imported only into INDIVIDUAL coupon types")
         return []

@@ -141,6 +141,17 @@ async def test_as_many_as_there_are_codes_are_issued(shop: Shop) -> None:
     assert len(await shop.rows("RedemptionLogs")) == 6
 
 
+async def test_no_code_is_made_that_differs_from_a_shared_one_by_case_alone(shop: Shop) -> None:
+    await shop.coupon_type("all", code_type="GENERIC", generic_code="A")
+    await shop.coupon_type("gift")
+    await shop.put("CouponCodeConfigurations", coupon_type_id=identity("gift"), length=1, alphabet="abc")
+    for number in (1, 2):  # alone, and several together
+        in_turn = itertools.cycle("abc")
+        answer = await issue(shop, *many(number), draw=lambda _, letters=in_turn: next(letters))
+        assert "a" not in {one.code for one in answer.issued}
+        assert len(answer.issued) == 1
+
+
 async def test_a_thousand_customers_take_as_many_statements_as_ten(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     await shop.coupon_type("gift")
     await issue(shop, "C-1")  # creates the row of the window

@@ -84,6 +84,25 @@ async def test_a_code_reserved_by_a_transaction_is_valid_for_it(shop: Shop, till
     assert (answer.reason, answer.reservation_id) == (None, None)  # its reservation has expired
 
 
+async def test_a_shared_code_is_accepted_in_any_case_and_an_individual_one_is_not(shop: Shop, till: Till) -> None:
+    await shop.coupon_type("summer", code_type="GENERIC", generic_code="SUMMER26", max_redemptions=1)
+    await shop.coupon_type("own")
+    await shop.coupon("Own-1", "own")
+    assert (await till.validate("own-1")).reason == "UNKNOWN_CODE"
+    assert (await till.validate("summer26")).reason is None
+    held = await till.held("Summer26", "T1")
+    assert (await till.reserve("sUMMER26", "T1")).reservation_id == held
+    assert (await till.reserve("SUMMER26", "T2")).reason == "USAGE_LIMIT_REACHED"
+    surroundings = await shop.context.database.read(load_surroundings, tenant=shop.tenant)
+    who = Presented("T1", None, shop.now[0], 0, shop.context.origin)
+    shown = ["summer26", "own-1", "Own-1", "SUMMER26"]
+    facts = await read_coupons(shop.context.database.look, shop.tenant, shown, surroundings, who)
+    assert [(fact.code, fact.refusal) for fact in facts] == [
+        ("summer26", None), ("own-1", "UNKNOWN_CODE"), ("Own-1", None), ("SUMMER26", "USAGE_LIMIT_REACHED"),
+    ]  # fmt: skip
+    assert (await till.redeem(held, "T1")).reason is None
+
+
 async def test_a_confirm_does_not_touch_reservations_of_others(shop: Shop, till: Till, shared: CouponFact) -> None:
     for transaction in ("T1", "T2"):
         await till.held("ALL", transaction)
