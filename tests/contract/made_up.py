@@ -42,6 +42,7 @@ _SPECIAL: dict[tuple[str, str], Callable[[int], Any]] = {
     ("CouponCodeBatches", "quantity"): lambda n: 10 + n,
     ("Promotions", "controlGroupId"): lambda n: None,
     ("Promotions", "experimentGroupId"): lambda n: None,
+    ("PromotionPilotConfigs", "autoPromote"): lambda n: False,
     ("CouponTypes", "codeType"): lambda n: "INDIVIDUAL",
     ("CouponTypes", "genericCode"): lambda n: None,
 }

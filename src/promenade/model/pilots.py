@@ -32,7 +32,9 @@ class PromotionPilotConfigs(
     pilot_start_at = timestamp("Start of the pilot.", required=True)
     pilot_end_at = timestamp("End of the pilot.", required=True)
     auto_promote = boolean("Whether the promotion is activated automatically once its uplift reaches the threshold.")
-    auto_promote_threshold = decimal(5, 2, "Minimum uplift, in percent, for automatic activation.")
+    auto_promote_threshold = decimal(
+        5, 2, "Minimum uplift, in percent, for automatic activation; required with `autoPromote`."
+    )
     pilot_share = decimal(
         3,
         2,

@@ -47,7 +47,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "DiscountActions": {"maxBundles": 2},
     "LoyaltyActions": {"points": 2},
     "CalculationConfigs": {"precision": 2},
-    "PromotionPilotConfigs": {"autoPromote": True},
+    "PromotionPilotConfigs": {"controlGroupSize": 3},
     "PriorityGroupPromotions": {"sequence": 9},
     "StakeholderPromotions": {"sharePercentage": 2},
     "ConditionValueListItems": {"value": "x"},

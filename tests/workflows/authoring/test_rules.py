@@ -264,7 +264,7 @@ async def test_a_second_pilot_config_is_refused_and_a_foreign_promotion_is_unkno
     for key in (bare, NOBODY):
         error = await refused(desk, Invalid, desk.create_row("PromotionPilotConfigs", sample | {"promotion_ID": key}))
         assert (error.code, error.target) == ("UNKNOWN_REFERENCE", "promotion_ID")
-    await desk.update("PromotionPilotConfigs", own, autoPromote=True)
+    await desk.update("PromotionPilotConfigs", own, controlGroupSize=3)
 
 
 async def test_a_caller_cannot_choose_another_tenant(desk: Desk) -> None:

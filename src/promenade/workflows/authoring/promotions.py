@@ -18,11 +18,10 @@ from promenade.events import (
     PromotionSubmitted,
     PromotionUpdated,
 )
-from promenade.store.authoring.statements import Columns, has_pilot_config_anywhere, read_ids, read_rows
+from promenade.store.authoring.statements import Columns, read_rows
 from promenade.store.pricing.definitions import read_promotions
 from promenade.store.pricing.surroundings import load_places
 from promenade.store.webhooks.outbox import emit_all
-from promenade.workflows.authoring.keys import already_exists
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.runnable import broken_parts, missing
 from promenade.workflows.authoring.unit import Act, Unit, Write
@@ -40,23 +39,13 @@ _EVENTS = {
 _PART = re.compile(r"(Conditions|DiscountActions|LoyaltyActions)\((\d+)\)/?(.*)")
 
 
-@rules("PromotionPilotConfigs")
-class _PilotConfigs(Rules):
-    async def complete(self, unit: Unit, writes: Sequence[Write]) -> None:
-        """Refuse a second pilot config, also across tenants.
-
-        The specification requires this 409 before checking whose promotion it is.
-        """
-        given = [write for write in writes if "promotion_id" in write.given and write.after["promotion_id"]]
-        own = await read_ids(unit.session, "Promotions", {write.after["promotion_id"] for write in given})
-        for write in given:
-            key = write.after["promotion_id"]
-            if key not in own and await has_pilot_config_anywhere(unit.session, key):
-                raise already_exists(write, ("promotion_id",))
-
-
 @rules("Promotions")
 class _Promotions(Rules):
+    async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
+        for write in writes:
+            _check_experiment(unit, write)
+        return []
+
     async def finish(self, unit: Unit) -> None:
         ids = unit.ids_of("Promotions")
         if not ids:
@@ -69,6 +58,17 @@ class _Promotions(Rules):
         unit.faults.raise_any()
         news = [one for key, row in rows.items() for one in _news(unit, row, unit.subjects["Promotions", key])]
         await emit_all(unit.session, news, new_id=unit.new_id, at=unit.at)
+
+
+def _check_experiment(unit: Unit, write: Write) -> None:
+    """Refuse an experiment that compares a POS group with itself."""
+    control = write.after.get("control_group_id")
+    if control is None or control != write.after["experiment_group_id"]:
+        return
+    if write.differs("control_group_id", "experiment_group_id"):
+        target = write.target("control_group_id")
+        message = "An experiment cannot compare a POS group with itself: choose another control group."
+        unit.faults.add(Detail("POS_GROUP_IN_BOTH_ARMS", message, target))
 
 
 async def _rows(unit: Unit, ids: Sequence[str]) -> dict[str, Columns]:

@@ -20,14 +20,14 @@ OVER = DAYS * 24  # hours from NOON on; at that moment the period is over
 ENOUGH = pilots.SALES_MIN
 
 # threshold, hours since NOON, sales of the pilot arm, of the control arm, whether it goes live
-CASES: dict[str, tuple[str | None, float, list[str], list[str], bool]] = {
+CASES: dict[str, tuple[str, float, list[str], list[str], bool]] = {
     "the threshold is met to the cent": ("10", 1, ["11.00"] * 30, ["10.00"] * 30, True),
     "a cent is missing": ("10", 1, ["11.00"] * 29 + ["10.99"], ["10.00"] * 30, False),
     "a cent too much in control": ("10", 1, ["11.00"] * 30, ["10.00"] * 29 + ["10.01"], False),
     "a third of a percent is exact": ("33.33", 1, ["4.00"] * 30, ["3.00"] * 30, True),
     "and not more than it is": ("33.34", 1, ["4.00"] * 30, ["3.00"] * 30, False),
-    "no threshold is none below zero": (None, 1, ["10.00"] * 30, ["10.00"] * 30, True),
-    "nor a loss": (None, 1, ["9.99"] * 30, ["10.00"] * 30, False),
+    "a threshold of zero admits no change": ("0", 1, ["10.00"] * 30, ["10.00"] * 30, True),
+    "but no loss": ("0", 1, ["9.99"] * 30, ["10.00"] * 30, False),
     "a threshold below zero admits one": ("-1", 1, ["9.90"] * 30, ["10.00"] * 30, True),
     "29 sales in the pilot arm are too few": ("10", 1, ["99.00"] * 29, ["10.00"] * 30, False),
     "29 sales in control are too few": ("10", 1, ["99.00"] * 30, ["10.00"] * 29, False),
@@ -49,7 +49,7 @@ CASES: dict[str, tuple[str | None, float, list[str], list[str], bool]] = {
 @pytest.mark.parametrize("case", CASES)
 async def test_a_pilot_goes_live_by_its_uplift(trial: Trial, case: str) -> None:
     threshold, hours, treated, control, goes_live = CASES[case]
-    await trial.pilot(autoPromoteThreshold=None if threshold is None else Decimal(threshold))
+    await trial.pilot(autoPromoteThreshold=Decimal(threshold))
     await trial.sold("PILOT", *treated)
     await trial.sold("CONTROL", *control)
     trial.later(hours=hours)

@@ -114,12 +114,13 @@ sap.ui.define(
       }
 
       _isComplete() {
-        return [this._start, this._end].every((one) => {
-          const isGiven = Boolean(one.getDateValue());
-          one.setValueState(isGiven ? "None" : "Error");
-          one.setValueStateText(Texts.get("pilot.moment"));
-          return isGiven;
-        });
+        const wanted = [this._start, this._end].map((one) => [one, Boolean(one.getDateValue()), "pilot.moment"]);
+        wanted.push([this._threshold, !this._auto.getSelected() || Boolean(this._threshold.getValue()), "pilot.uplift"]);
+        for (const [control, isGiven, text] of wanted) {
+          control.setValueState(isGiven ? "None" : "Error");
+          control.setValueStateText(Texts.get(text));
+        }
+        return wanted.every(([, isGiven]) => isGiven);
       }
 
       _values() {
