@@ -152,7 +152,7 @@ test("what is left of a budget is counted back, exactly", () => {
 const said = (key, ...values) => [key, ...values].join("(");
 
 test("a verdict says how sure it is, and nothing that cannot be tested", () => {
-  const baskets = {uplift: 12.5, treated: 40, control: 50};
+  const baskets = {uplift: 12.5, level: 0.05, treated: 40, control: 50};
 
   assert.equal(Verdict.ofBaskets(said, {...baskets, pValue: null}), "cannotBeTested");
   assert.equal(Verdict.ofBaskets(said, {...baskets, treated: 1, pValue: 0.5}), "tooFew(1(50");
@@ -161,8 +161,12 @@ test("a verdict says how sure it is, and nothing that cannot be tested", () => {
     "basketHigher(12,5 % aboutOf100(= 0,030(3 isSignificant"
   );
   assert.equal(
-    Verdict.ofRates(said, {uplift: -1, treated: 20, control: 50, pValue: 0.0503}),
+    Verdict.ofRates(said, {uplift: -1, level: 0.05, treated: 20, control: 50, pValue: 0.0503}),
     "rateLower(1 % aboutOf100(= 0,0503(5 isNotSignificant fewBaskets(30"
+  );
+  assert.equal(
+    Verdict.ofBaskets(said, {...baskets, level: 0.01, pValue: 0.03}),
+    "basketHigher(12,5 % aboutOf100(= 0,030(3 isNotSignificant"
   );
   assert.equal(
     Verdict.ofBaskets(said, {...baskets, uplift: 0, pValue: 0.0001}),

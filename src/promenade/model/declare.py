@@ -210,9 +210,9 @@ def percentage(doc: str, *, required: bool = False, virtual: bool = False, maxim
 
 
 def boolean(
-    doc: str, *, default: bool = False, read_only: bool = False, hidden_from: frozenset[Service] = frozenset()
+    doc: str, *, default: bool | None = False, read_only: bool = False, hidden_from: frozenset[Service] = frozenset()
 ) -> Field:
-    """Declare a boolean, never null."""
+    """Declare a boolean, never null; with None as ``default`` it is null unless it is set."""
     return Field(kind=Kind.BOOLEAN, doc=doc, default=default, read_only=read_only, hidden_from=hidden_from)
 
 

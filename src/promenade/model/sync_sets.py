@@ -88,13 +88,14 @@ _BESIDE = {
         "BudgetPromotions",
     )
 }
-# The settings that pricing reads, and the tenant's name; no addresses, no rights.
+# The settings that pricing and reports read, and the tenant's name; no addresses, no rights.
 _OF_TENANTS = (
     "name",
     "enable_production_nudges",
     "combination_strategy",
     "points_per_currency_unit",
     "unmatched_returns",
+    "significance_level",
     "default_currency",
 )
 

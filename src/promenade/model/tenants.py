@@ -26,4 +26,8 @@ class Tenants(Entity, key=("tenant_id",), tenant_owned=False):
         "WARN", "REFUSE", default="WARN",
         doc="Whether a confirm is refused if a return line names a sale that is unknown, or more than is left of it.",
     )  # fmt: skip
+    significance_level = decimal(
+        4, 3, "The level of significance: a p-value below it counts as significant.", default="0.050",
+        minimum="0.001", maximum="0.500",
+    )  # fmt: skip
     default_currency = currency_code("The currency proposed for new rows.")

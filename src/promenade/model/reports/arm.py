@@ -45,6 +45,7 @@ def _unseen(field: Field) -> Field:
     return replace(field, hidden_from=EVERY_SERVICE)
 
 
+_LEVEL = decimal(4, 3, "The tenant's level of significance when this was computed; a p-value below it is significant.")
 _PROMOTION = uuid("The promotion.")
 _LAST_NAME = text(255, "Name of the promotion; if it is deleted, its last name.")
 _NAME = replace(_LAST_NAME, virtual=True)
@@ -70,6 +71,10 @@ def _probability(doc: str) -> Field:
     return decimal(11, 10, doc)
 
 
+def _significance(of: str) -> Field:
+    return boolean(f"Whether {of} is below significanceLevel; null: there is no p-value.", default=None)
+
+
 def _number(doc: str) -> Field:
     return long_integer(doc, required=True)
 
@@ -78,7 +83,7 @@ class ABTestResults(Entity, reporting=RO, key=("promotion_id",)):
     """The results of the two arms of a pilot or an experiment, and whether chance alone explains the difference.
 
     The main result is revenue: Welch's t-test, two-sided, of the baskets of both arms. The second one is conversion:
-    Pearson's chi-squared test without correction. A p-value below 0.05 is significant.
+    Pearson's chi-squared test without correction.
     """
 
     promotion_id = _PROMOTION
@@ -90,7 +95,7 @@ class ABTestResults(Entity, reporting=RO, key=("promotion_id",)):
         "Welch's t-statistic of the baskets; positive if those of the treated arm are larger."
     )
     revenue_p_value = _probability("Two-sided p-value of revenueTStatistic.")
-    revenue_is_significant = boolean("Whether revenuePValue is below 0.05.")
+    revenue_is_significant = _significance("revenuePValue")
     control_conversion_rate = percentage("Percentage of converted baskets in the control arm.")
     experiment_conversion_rate = percentage("Percentage of converted baskets in the treated arm.")
     uplift = _change("(experimentConversionRate - controlConversionRate) / controlConversionRate, in percent.")
@@ -98,7 +103,7 @@ class ABTestResults(Entity, reporting=RO, key=("promotion_id",)):
         "Pearson's chi-squared statistic of the baskets by arm and conversion, one degree of freedom."
     )
     p_value = _probability("p-value of chiSquared.")
-    is_significant = boolean("Whether pValue is below 0.05.")
+    is_significant = _significance("pValue")
     currency = _COMPARED_CURRENCY
     trial = _TRIAL
     control_transactions = _number("Number of baskets in the control arm.")
@@ -106,6 +111,7 @@ class ABTestResults(Entity, reporting=RO, key=("promotion_id",)):
     control_conversions = _number("Number of converted baskets in the control arm.")
     experiment_conversions = _number("Number of converted baskets in the treated arm.")
     total_discount = computed_amount("Discounts of the promotion in the treated arm, at face value.", required=True)
+    significance_level = _LEVEL
     computed_at = _COMPUTED_AT
     kept_name = _KEPT_NAME
 
@@ -122,7 +128,7 @@ class ArmFields(Fields):
     p_value = _probability(
         "Two-sided p-value of Welch's t-test against the control arm's baskets; null for the control arm."
     )
-    is_significant = boolean("Whether pValue is below 0.05.")
+    is_significant = _significance("pValue")
     conversion_uplift = _change(
         "Uplift of its conversion rate over the control arm's, in percent; null for the control arm."
     )
@@ -133,6 +139,7 @@ class ArmFields(Fields):
     conversions = _number("Number of its converted baskets.")
     revenue = computed_amount("Sum of its baskets, at face value.", required=True)
     total_discount = computed_amount("Discounts of the promotion in this arm, at face value.", required=True)
+    significance_level = _LEVEL
 
 
 class PromotionAbComparison(ArmFields, Entity, reporting=RO, key=("promotion_id", "arm")):
@@ -222,7 +229,7 @@ class PromotionUpliftAnalysis(
     promotion_revenue_per_day = computed_amount("Average revenue per day while the promotion ran.")
     uplift_pct = _change("(promotionAvgBasket - baselineAvgBasket) / baselineAvgBasket, in percent.")
     p_value = _probability("Two-sided p-value of Welch's t-test of the baskets of both periods.")
-    is_significant = boolean("Whether pValue is below 0.05.")
+    is_significant = _significance("pValue")
     revenue_per_day_uplift_pct = _change(
         "(promotionRevenuePerDay - baselineRevenuePerDay) / baselineRevenuePerDay, in percent."
     )
@@ -230,6 +237,7 @@ class PromotionUpliftAnalysis(
     currency = _COMPARED_CURRENCY
     baseline_transactions = _number("Number of transactions of the baseline.")
     promotion_transactions = _number("Number of transactions while the promotion ran.")
+    significance_level = _LEVEL
     computed_at = timestamp("Time at which this was computed.")
     kept_name = _KEPT_NAME
     first_applied_on = _unseen(calendar_date("The first day on which it applied.", required=True))

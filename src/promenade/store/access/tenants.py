@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import Row, insert, select, update
 
+from promenade import model
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 
 _TENANTS = table("Tenants")
+
+SIGNIFICANCE_LEVEL = Decimal(str(model.entity("Tenants").field("significance_level").default))
+"""The level of significance of a tenant that has set none."""
 
 
 async def tenant_is_known(session: Session, tenant_id: str) -> bool:
@@ -32,3 +37,9 @@ async def update_tenant(session: Session, tenant_id: str, values: Mapping[str, A
 async def read_tenants(session: Session) -> Sequence[Row[Any]]:
     """Return all tenants that the session may see, by ID."""
     return await session.execute(select(_TENANTS).order_by(_TENANTS.c.tenant_id))
+
+
+async def significance_level(session: Session) -> Decimal:
+    """Return the level of significance of the session's tenant."""
+    rows = await session.execute(select(_TENANTS.c.significance_level).where(_TENANTS.c.tenant_id == session.tenant))
+    return rows[0].significance_level if rows else SIGNIFICANCE_LEVEL

@@ -16,6 +16,7 @@ import msgspec
 from sqlalchemy import and_, case, delete, func, or_, select
 
 from promenade.engine.definition import PilotRow
+from promenade.store.access.tenants import SIGNIFICANCE_LEVEL
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.driver.upsert import upsert
@@ -24,6 +25,7 @@ from promenade.store.sales.log_parts import part_rows
 _CONFIGS = table("PromotionPilotConfigs")
 _PILOT_GROUPS = table("PilotPosGroups")
 _PROMOTIONS = table("Promotions")
+_TENANTS = table("Tenants")
 _AUDIT = table("AuditLogs")
 _LOGS = table("CalculationLogs")
 _LOG_PROMOTIONS = part_rows("CalculationLogPromotions")
@@ -35,34 +37,47 @@ _MICROSECOND = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class RunningPilot:
-    """A PILOT promotion that may go live automatically; ``threshold`` in percent. It became PILOT at ``started_at``."""
+    """A PILOT promotion that may go live automatically. It became PILOT at ``started_at``.
+
+    ``threshold`` in percent; ``significance_level`` is the tenant's.
+    """
 
     tenant_id: str
     promotion_id: str
     currency: str | None
     row: PilotRow
     threshold: Decimal
+    significance_level: Decimal
     started_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class ArmSums:
-    """The sums of an arm's confirmed transactions in one currency; returns alone are transactions but not sales."""
+    """The sums of an arm's confirmed transactions in one currency; returns alone are transactions but not sales.
+
+    ``total`` is the sum of the grand totals in thousandths of the currency, ``squares`` that of their squares.
+    """
 
     transactions: int = 0
     sales: int = 0
-    total: Decimal = Decimal(0)
+    total: int = 0
+    squares: int = 0
 
     def plus(self, other: ArmSums) -> ArmSums:
         """Return the sum of both."""
-        return ArmSums(self.transactions + other.transactions, self.sales + other.sales, self.total + other.total)
+        return ArmSums(
+            self.transactions + other.transactions,
+            self.sales + other.sales,
+            self.total + other.total,
+            self.squares + other.squares,
+        )
 
 
 Sums = dict[str, dict[str, ArmSums]]
 """By currency, then by arm."""
 
-_SUMS = msgspec.msgpack.Decoder(Sums)
-_ENCODE = msgspec.msgpack.Encoder().encode
+_SUMS = msgspec.json.Decoder(Sums)  # unlike MessagePack, it has integers of any size
+_ENCODE = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +95,23 @@ async def read_pilots(session: Session, at: datetime) -> list[RunningPilot]:
     joined = _CONFIGS.join(
         _PROMOTIONS,
         and_(_PROMOTIONS.c.tenant_id == _CONFIGS.c.tenant_id, _PROMOTIONS.c.id == _CONFIGS.c.promotion_id),
-    )
+    ).outerjoin(_TENANTS, _TENANTS.c.tenant_id == _CONFIGS.c.tenant_id)
     started = select(func.max(_AUDIT.c.timestamp)).where(
         _AUDIT.c.tenant_id == _CONFIGS.c.tenant_id,
         _AUDIT.c.entity_type == "Promotions",
         _AUDIT.c.entity_id == _CONFIGS.c.promotion_id,
         _AUDIT.c.action == "START_PILOT",
     )
+    beside = (_PROMOTIONS.c.currency, _TENANTS.c.significance_level, started.scalar_subquery().label("started_at"))
     pilots = (
-        select(_CONFIGS, _PROMOTIONS.c.currency.label("currency"), started.scalar_subquery().label("started_at"))
+        select(_CONFIGS, *beside)
         .select_from(joined)
-        .where(_CONFIGS.c.auto_promote, _CONFIGS.c.pilot_start_at <= at, _PROMOTIONS.c.status == "PILOT")
+        .where(
+            _CONFIGS.c.auto_promote,
+            _CONFIGS.c.auto_promote_threshold.is_not(None),
+            _CONFIGS.c.pilot_start_at <= at,
+            _PROMOTIONS.c.status == "PILOT",
+        )
         .order_by(_CONFIGS.c.tenant_id, _CONFIGS.c.promotion_id)
     )
     rows = await session.execute(pilots)
@@ -105,7 +126,8 @@ def _running(row: Any, groups: frozenset[str]) -> RunningPilot:
         row.promotion_id,
         row.currency,
         PilotRow(row.id, row.pilot_start_at, row.pilot_end_at, int(share * 100), 0, groups, frozenset()),
-        row.auto_promote_threshold or Decimal(0),
+        row.auto_promote_threshold,
+        SIGNIFICANCE_LEVEL if row.significance_level is None else row.significance_level,
         max(row.pilot_start_at, row.started_at or row.pilot_start_at),
     )
 
@@ -160,19 +182,17 @@ async def end_of_portion(session: Session, since: datetime, until: datetime, lim
 async def sum_sales(
     session: Session, pilot: RunningPilot, treated: frozenset[str], since: datetime, until: datetime
 ) -> Sums:
-    """Add up the tenant's sales from ``since`` (inclusive) to ``until`` (exclusive) that are in an arm of the pilot."""
+    """Add up the tenant's sales from ``since`` (inclusive) to ``until`` (exclusive) that are in an arm of the pilot.
+
+    Squares would exceed the databases' integers, so the statement only counts equal totals.
+    """
     recorded = _LOG_PROMOTIONS.c.pilot_arm
     # Sales of treated groups count from the start of the trial; those of control groups are recorded as such.
     left_alone = and_(_LOGS.c.pos_group_id.in_(sorted(treated)), _LOGS.c.confirmed_at >= pilot.started_at)
     arm = case((recorded.in_((PILOT, CONTROL)), recorded), else_=PILOT).label("arm")
+    keys = (_LOGS.c.currency, arm, _LOGS.c.grand_total)
     statement = (
-        select(
-            _LOGS.c.currency,
-            arm,
-            func.count().label("transactions"),
-            func.sum(case((_LOGS.c.grand_total >= 0, 1), else_=0)).label("sales"),
-            func.sum(_LOGS.c.grand_total).label("total"),
-        )
+        select(*keys, func.count().label("times"))
         .select_from(
             _LOGS.outerjoin(
                 _LOG_PROMOTIONS,
@@ -185,11 +205,14 @@ async def sum_sales(
             _LOGS.c.status == "CALCULATED",
             or_(recorded.in_((PILOT, CONTROL)), left_alone),
         )
-        .group_by(_LOGS.c.currency, arm)
+        .group_by(*keys)
     )
     if pilot.currency is not None:
         statement = statement.where(_LOGS.c.currency == pilot.currency)
     sums: Sums = {}
     for row in await session.execute(statement):
-        sums.setdefault(row.currency, {})[row.arm] = ArmSums(int(row.transactions), int(row.sales), row.total)
+        total, times = int(row.grand_total.scaleb(3)), int(row.times)
+        equal = ArmSums(times, times if total >= 0 else 0, times * total, times * total * total)
+        arms = sums.setdefault(row.currency, {})
+        arms[row.arm] = arms.get(row.arm, ArmSums()).plus(equal)
     return sums

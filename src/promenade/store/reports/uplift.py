@@ -103,7 +103,6 @@ def _noting(dialect: str) -> Kept:
         kept_name=parameter("given_name", _ANALYSES.c.kept_name.type),
         baseline_transactions=0,
         promotion_transactions=0,
-        is_significant=False,
         is_stale=True,
     )
     return Kept(

@@ -158,6 +158,7 @@ def _decimal(name: str, field: Field, text: str) -> Decimal:
     if not exact:
         raise Invalid("BAD_SETTING", f"{name} must be a number with at most {scale} decimals, not {text}.", name)
     too_low = field.minimum is not None and value < field.minimum
-    if too_low or value.adjusted() >= precision - scale:
+    too_high = field.maximum is not None and value > field.maximum
+    if too_low or too_high or value.adjusted() >= precision - scale:
         raise Invalid("BAD_SETTING", f"{name} is out of range: {text}.", name)
     return value

@@ -1,8 +1,9 @@
 """Automatic promotion of pilots with sufficient uplift (specification, PromotionPilotConfigs, States).
 
 The uplift is the headline metric of ABTestResults: the percentage by which the average net grand total of confirmed
-transactions is higher in the pilot arm than in the control arm, between pilotStartAt and pilotEndAt. A return counts as
-a transaction with a negative total; refused confirms do not count. All calculations are exact.
+transactions is higher in the pilot arm than in the control arm, between pilotStartAt and pilotEndAt. It must reach the
+threshold, and the average must be significantly higher: by Welch's t-test, at the tenant's level. A return counts as
+a transaction with a negative total; refused confirms do not count. Currencies are judged one by one.
 """
 
 from __future__ import annotations
@@ -34,11 +35,13 @@ from promenade.store.clockwork.pilots import (
 )
 from promenade.store.driver.leases import LeaseLost
 from promenade.store.driver.unit import Session
+from promenade.store.reports.arms import Sample
 from promenade.workflows.authoring import Authoring
 from promenade.workflows.clockwork.jobs import JobResult, clock_job
 from promenade.workflows.context import Context
+from promenade.workflows.reports.statistics import is_significant, uplift_percent, welch
 
-SALES_MIN = 30  # in each arm, while the window is open: prevents a decision by one lucky basket
+SALES_MIN = 30  # in each arm: with fewer, the t-test says little about amounts of baskets
 STRETCH = 5000  # logs totalled by one statement
 RUN_SECONDS = 1.0
 # Sales are counted by the till's confirmation time. Those of the last minutes are read again every time; sales that
@@ -78,7 +81,7 @@ async def promote(context: Context, cursor: str | None) -> JobResult:
         else:
             if not is_whole:
                 return JobResult(done, more=True, cursor=cursor, trouble=trouble)
-        if is_earned(pilot, counting.sums, at):
+        if is_earned(pilot, counting.sums):
             went, reason = await _go_live(context, pilot, at)
             done, trouble = done + went, reason or trouble
         cursor = name
@@ -108,7 +111,7 @@ class _Counting:
             if not is_whole:
                 return False
             self.sums = await self._with_latest(tally)
-            if self._is_valid(tally, DECIDING_AGE_MAX) or not is_earned(self._pilot, self.sums, self._at):
+            if self._is_valid(tally, DECIDING_AGE_MAX) or not is_earned(self._pilot, self.sums):
                 return True
             tally = self._new_tally()
 
@@ -166,31 +169,24 @@ def _merged_sums(one: Sums, other: Sums) -> Sums:
     }
 
 
-def is_earned(pilot: RunningPilot, sums: Sums, at: datetime) -> bool:
-    """Return whether the uplift reaches the threshold with enough sales.
+def is_earned(pilot: RunningPilot, sums: Sums) -> bool:
+    """Return whether the uplift reaches the threshold, is significant, and is based on enough sales.
 
-    Averages in several currencies cannot be compared: such a pilot is left to people.
+    In several currencies this must hold in each of those in which both arms have sold.
     """
-    if len(sums) != 1:
+    pairs = [(arms.get(PILOT, ArmSums()), arms.get(CONTROL, ArmSums())) for arms in sums.values()]
+    compared = [(treated, control) for treated, control in pairs if treated.transactions and control.transactions]
+    return bool(compared) and all(_is_earned_by(pilot, treated, control) for treated, control in compared)
+
+
+def _is_earned_by(pilot: RunningPilot, treated: ArmSums, control: ArmSums) -> bool:
+    if min(treated.sales, control.sales) < SALES_MIN:
         return False
-    ((_, arms),) = sums.items()
-    sales_min = SALES_MIN if at < pilot.row.ends_at else 1
-    treated, control = arms.get(PILOT, ArmSums()), arms.get(CONTROL, ArmSums())
-    if min(treated.sales, control.sales) < sales_min:
+    baskets, usual = (Sample(one.transactions, one.total, one.squares) for one in (treated, control))
+    uplift, test = uplift_percent(baskets.mean, usual.mean), welch(baskets, usual)
+    if uplift is None or test is None or uplift < Fraction(pilot.threshold):
         return False
-    uplift = uplift_percent(treated, control)
-    return uplift is not None and uplift >= Fraction(pilot.threshold)
-
-
-def uplift_percent(treated: ArmSums, control: ArmSums) -> Fraction | None:
-    """Return (pilot arm's average - control arm's average) / control arm's average, in percent.
-
-    None: the pilot arm has no transactions, or the control arm's total is not positive.
-    """
-    if not treated.transactions or control.total <= 0:
-        return None
-    base = Fraction(control.total) / control.transactions
-    return (Fraction(treated.total) / treated.transactions - base) / base * 100
+    return test.statistic > 0 and is_significant(test, pilot.significance_level) is True
 
 
 async def _go_live(context: Context, pilot: RunningPilot, at: datetime) -> tuple[int, str | None]:
@@ -225,9 +221,8 @@ async def _is_unchanged(session: Session, pilot: RunningPilot) -> bool:
         return False
     config = configs[0]
     window = (config["pilot_start_at"], config["pilot_end_at"])
-    threshold = config["auto_promote_threshold"] or 0
     return (
         config["auto_promote"] is True
-        and threshold == pilot.threshold
+        and config["auto_promote_threshold"] == pilot.threshold
         and window == (pilot.row.starts_at, pilot.row.ends_at)
     )

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+from promenade.store.access.tenants import significance_level
 from promenade.store.driver.unit import Session
 from promenade.store.reports.arms import (
     DAYS,
@@ -72,7 +73,8 @@ async def _compare(session: Session, promotion_ids: Sequence[str], at: datetime)
         [((row.promotion_id, row.day, row.currency), extra_revenue(day_sums(row), row.currency)) for row in days],
     )
     by_promotion = by_promotions(await read_sums(session, DAYS, promotion_ids))
-    results = [result_of(promotion_id, sums, at) for promotion_id, sums in by_promotion.items()]
+    level = await significance_level(session)
+    results = [result_of(promotion_id, sums, level, at) for promotion_id, sums in by_promotion.items()]
     arms = [row for one in results for row in comparisons_of(one, by_promotion[one["promotion_id"]])]
     await keep_results(session, "ABTestResults", results, ("promotion_id",))
     await drop_comparisons(session, promotion_ids)
@@ -96,12 +98,13 @@ Sums = dict[str, dict[str, DaySums]]
 async def rows(context: Context, period: Period) -> AsyncIterator[Mapping[str, Any]]:
     """Yield a row for each pilot or experiment with a sale in the period, by promotion ID."""
     sums = await _sums(context, period)
+    level = await context.database.read(significance_level, tenant=period.tenant_id)
     wanted = sorted(sums)
     for start in range(0, len(wanted), NAMES):
         ids = wanted[start : start + NAMES]
         known = await context.database.read(partial(names_of, promotion_ids=ids), tenant=period.tenant_id)
         for promotion_id in ids:
-            result = result_of(promotion_id, sums[promotion_id], context.clock())
+            result = result_of(promotion_id, sums[promotion_id], level, context.clock())
             yield {**result, "promotion_name": known.get(promotion_id, result["kept_name"])}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from promenade.engine.money import divide, minor_digits
 from promenade.store.reports.arms import ArmSums, DaySums
 from promenade.store.reports.trials import CONTROL, EXPERIMENT, PILOT
-from promenade.workflows.reports.statistics import Finding, chi_squared, uplift_percent, welch
+from promenade.workflows.reports.statistics import Finding, chi_squared, is_significant, uplift_percent, welch
 
 FACE_VALUE_DIGITS = 2
 _CHANGE_MAX = Decimal(10) ** 15
@@ -47,8 +47,8 @@ def probability(test: Finding | None) -> Decimal | None:
     return None if test is None else Decimal(f"{test.p_value:.10f}")
 
 
-def result_of(promotion_id: str, sums: Mapping[str, DaySums], at: datetime) -> dict[str, Any]:
-    """Build the row of ABTestResults from the sums of both arms by currency."""
+def result_of(promotion_id: str, sums: Mapping[str, DaySums], level: Decimal, at: datetime) -> dict[str, Any]:
+    """Build the row of ABTestResults from the sums of both arms by currency; ``level`` is that of significance."""
     whole, (currency, money) = _together(sums), _money(sums)
     treated, control = whole.treated, whole.control
     revenue = welch(money.treated.baskets, money.control.baskets)
@@ -60,13 +60,13 @@ def result_of(promotion_id: str, sums: Mapping[str, DaySums], at: datetime) -> d
         "revenue_uplift": percent(_revenue_uplift(money)),
         "revenue_t_statistic": statistic(revenue),
         "revenue_p_value": probability(revenue),
-        "revenue_is_significant": revenue is not None and revenue.is_significant,
+        "revenue_is_significant": is_significant(revenue, level),
         "control_conversion_rate": percent(_rate(control)),
         "experiment_conversion_rate": percent(_rate(treated)),
         "uplift": percent(uplift_percent(_rate(treated), _rate(control))),
         "chi_squared": statistic(converted),
         "p_value": probability(converted),
-        "is_significant": converted is not None and converted.is_significant,
+        "is_significant": is_significant(converted, level),
         "currency": currency,
         "trial": whole.trial,
         "control_transactions": control.baskets.count,
@@ -74,6 +74,7 @@ def result_of(promotion_id: str, sums: Mapping[str, DaySums], at: datetime) -> d
         "control_conversions": control.conversions,
         "experiment_conversions": treated.conversions,
         "total_discount": Decimal(treated.discount).scaleb(-3),
+        "significance_level": level,
         "computed_at": at,
         "kept_name": whole.promotion_name,
     }
@@ -82,7 +83,8 @@ def result_of(promotion_id: str, sums: Mapping[str, DaySums], at: datetime) -> d
 def comparisons_of(result: Mapping[str, Any], sums: Mapping[str, DaySums]) -> list[dict[str, Any]]:
     """Build the rows of PromotionAbComparison from that of ABTestResults: the treated arm and its control arm."""
     whole = _together(sums)
-    shared = {name: result[name] for name in ("promotion_id", "currency", "trial", "computed_at", "kept_name")}
+    names = ("promotion_id", "currency", "trial", "significance_level", "computed_at", "kept_name")
+    shared = {name: result[name] for name in names}
     compared = {
         "uplift": result["revenue_uplift"],
         "p_value": result["revenue_p_value"],
@@ -90,7 +92,7 @@ def comparisons_of(result: Mapping[str, Any], sums: Mapping[str, DaySums]) -> li
         "conversion_uplift": result["uplift"],
         "conversion_p_value": result["p_value"],
     }
-    alone = {**dict.fromkeys(compared), "is_significant": False}
+    alone = dict.fromkeys(compared)
     return [
         {**shared, **compared, "arm": whole.trial, **_arm(whole.treated, result["experiment_avg_basket"])},
         {**shared, **alone, "arm": CONTROL, **_arm(whole.control, result["control_avg_basket"])},

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
 from promenade.store.reports.arms import Sample
-
-SIGNIFICANCE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +21,10 @@ class Finding:
     statistic: float
     p_value: float
 
-    @property
-    def is_significant(self) -> bool:
-        """Whether the result is significant at the 5 percent level."""
-        return self.p_value < SIGNIFICANCE
+
+def is_significant(test: Finding | None, level: Decimal) -> bool | None:
+    """Whether the p-value is below the level of significance; None without a test."""
+    return None if test is None else test.p_value < level
 
 
 def welch(one: Sample, other: Sample) -> Finding | None:

@@ -10,10 +10,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
 from promenade.engine.pilots import treated_groups
+from promenade.store.access.tenants import significance_level
 from promenade.store.driver.unit import Session
 from promenade.store.reports.arms import Sample
 from promenade.store.reports.trials import CONTROL
@@ -37,7 +39,7 @@ from promenade.workflows.reports.arms_pace import in_portions
 from promenade.workflows.reports.arms_results import amount, percent, probability
 from promenade.workflows.reports.folds import fold, refresher
 from promenade.workflows.reports.sales import LoggedSale, zone_of
-from promenade.workflows.reports.statistics import uplift_percent, welch
+from promenade.workflows.reports.statistics import is_significant, uplift_percent, welch
 
 PORTION = 20  # promotions analysed per unit of work
 LENGTH_MAX = 731  # days; of a longer promotion only the first ones are compared with as many before
@@ -126,6 +128,7 @@ class _Analysis:
     subject: Subject
     span: _Span | None
     days: Days
+    level: Decimal
 
     def row(self, at: datetime) -> dict[str, Any]:
         """Return the columns of PromotionUpliftAnalysis."""
@@ -149,7 +152,7 @@ class _Analysis:
 
     def _figures(self, span: _Span) -> dict[str, Any]:
         if span.last is None:
-            return _compared(_Period(), _Period(), None)
+            return _compared(_Period(), _Period(), None, self.level)
         days, periods = self.days, (span.baseline, (span.first, span.last))
         before, during = (_Period.of(days, *one) for one in periods)
         counts = {
@@ -163,7 +166,7 @@ class _Analysis:
         currency = chosen[0] if len(chosen) == 1 else None
         if currency is not None:
             before, during = (_Period.of({currency: days[currency]}, *one) for one in periods)
-        return _compared(before, during, currency) | counts
+        return _compared(before, during, currency, self.level) | counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +188,7 @@ class _Period:
         return cls(baskets, daily)
 
 
-def _compared(before: _Period, during: _Period, currency: str | None) -> dict[str, Any]:
+def _compared(before: _Period, during: _Period, currency: str | None, level: Decimal) -> dict[str, Any]:
     usual = before.daily.mean if before.baskets.count else None
     by_basket = welch(during.baskets, before.baskets)
     by_day = welch(during.daily, before.daily) if usual is not None else None
@@ -199,7 +202,8 @@ def _compared(before: _Period, during: _Period, currency: str | None) -> dict[st
         "promotion_revenue_per_day": amount(during.daily.mean, currency),
         "uplift_pct": percent(uplift_percent(during.baskets.mean, before.baskets.mean)),
         "p_value": probability(by_basket),
-        "is_significant": by_basket is not None and by_basket.is_significant,
+        "is_significant": is_significant(by_basket, level),
+        "significance_level": level,
         "revenue_per_day_uplift_pct": percent(uplift_percent(during.daily.mean, usual)),
         "revenue_per_day_p_value": probability(by_day),
     }
@@ -212,12 +216,12 @@ async def _analyses(session: Session, at: datetime) -> list[_Analysis]:
     subjects = await read_subjects(session, PORTION)
     if not subjects:
         return []
-    zones, opened = await time_zones(session), await first_sale(session)
+    zones, opened, level = await time_zones(session), await first_sale(session), await significance_level(session)
     read: dict[tuple[frozenset[str], date, date], Days] = {}
     found: list[_Analysis] = []
     for one in subjects:
         if one.definition is None:
-            found.append(_Analysis(one, None, {}))
+            found.append(_Analysis(one, None, {}, level))
             continue
         groups = _groups(one)
         span = _span(one, _zone(groups, zones), at, opened)
@@ -230,7 +234,7 @@ async def _analyses(session: Session, at: datetime) -> list[_Analysis]:
         currency = one.definition.currency
         if currency is not None:
             days = {currency: days.get(currency, {})}
-        found.append(_Analysis(one, span, days))
+        found.append(_Analysis(one, span, days, level))
     return found
 
 

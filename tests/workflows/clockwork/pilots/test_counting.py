@@ -11,10 +11,8 @@ import pytest
 from promenade.store.clockwork import pilots as pilot_sales
 from promenade.workflows.clockwork import pilots
 from tests.workflows.authoring.desk import NOON
-from tests.workflows.clockwork.pilots.trial import Trial
+from tests.workflows.clockwork.pilots.trial import Trial, around
 from tests.workflows.counting import count_statements
-
-ENOUGH = pilots.SALES_MIN
 
 
 def _watch(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, Any]]:
@@ -57,8 +55,8 @@ async def test_sums_do_not_depend_on_the_limits_of_portions(
     await trial.pilot(autoPromoteThreshold=Decimal("10"))
     for minute in range(10):
         at = NOON + timedelta(minutes=minute)
-        await trial.sold("PILOT", *["11.00"] * 3, at=at)  # at one moment, more than fit into one range
-        await trial.sold("CONTROL", *["10.00"] * 3, at=at)
+        await trial.sold("PILOT", *around("11.00", 4), at=at)  # at one moment, more than fit into one range
+        await trial.sold("CONTROL", *around("10.00", 4), at=at)
     trial.later(hours=1)
     ran = await trial.run()
     while ran.more:
@@ -69,16 +67,16 @@ async def test_sums_do_not_depend_on_the_limits_of_portions(
 async def test_the_latest_sales_count_at_once(trial: Trial) -> None:
     await trial.pilot()
     trial.later(minutes=1)
-    await trial.sold("PILOT", *["20.00"] * ENOUGH)
-    await trial.sold("CONTROL", *["10.00"] * ENOUGH)
+    await trial.sold("PILOT", *around("20.00"))
+    await trial.sold("CONTROL", *around("10.00"))
     assert (await trial.run()).done == 1
 
 
 async def test_a_pilot_goes_live_only_by_a_current_count(trial: Trial) -> None:
     """A till reports sales late that lower the uplift; the morning's count does not include them."""
     await trial.pilot()
-    await trial.sold("PILOT", *["10.90"] * ENOUGH)
-    await trial.sold("CONTROL", *["10.00"] * ENOUGH)
+    await trial.sold("PILOT", *around("10.90"))
+    await trial.sold("CONTROL", *around("10.00"))
     trial.later(hours=1)
     assert (await trial.run()).done == 0
     await trial.sold("PILOT", "1.00", at=NOON + timedelta(minutes=5))  # earlier than what was counted
@@ -91,10 +89,10 @@ async def test_a_pilot_goes_live_only_by_a_current_count(trial: Trial) -> None:
 
 async def test_a_changed_window_is_counted_from_the_beginning(trial: Trial) -> None:
     await trial.pilot()
-    await trial.sold("PILOT", *["10.00"] * ENOUGH)
+    await trial.sold("PILOT", *around("10.00"))
     trial.later(hours=1)
-    await trial.sold("PILOT", *["20.00"] * ENOUGH)
-    await trial.sold("CONTROL", *["14.00"] * ENOUGH)
+    await trial.sold("PILOT", *around("20.00"))
+    await trial.sold("CONTROL", *around("14.00"))
     trial.later(hours=1)
     assert (await trial.run()).done == 0
     (config,) = await trial.office.rows("PromotionPilotConfigs")
@@ -107,8 +105,8 @@ async def test_a_clock_set_back_an_hour_loses_no_sale(trial: Trial) -> None:
     trial.later(hours=3)
     await trial.run()  # counted up to now
     trial.later(hours=-1)
-    await trial.sold("PILOT", *["20.00"] * ENOUGH)
-    await trial.sold("CONTROL", *["10.00"] * ENOUGH)
+    await trial.sold("PILOT", *around("20.00"))
+    await trial.sold("CONTROL", *around("10.00"))
     trial.later(minutes=1)
     assert (await trial.run()).done == 1
 
@@ -120,8 +118,8 @@ async def test_a_long_count_continues_where_it_stopped(trial: Trial, monkeypatch
     for promotion in promotions:
         trial.promotion = promotion
         for minute in range(15):
-            await trial.sold("PILOT", "20.00", "20.00", at=NOON + timedelta(minutes=minute))
-            await trial.sold("CONTROL", "10.00", "10.00", at=NOON + timedelta(minutes=minute))
+            await trial.sold("PILOT", *around("20.00", 2), at=NOON + timedelta(minutes=minute))
+            await trial.sold("CONTROL", *around("10.00", 2), at=NOON + timedelta(minutes=minute))
     trial.later(hours=1)
     cursor, runs, done = None, 0, 0
     while True:

@@ -29,8 +29,8 @@ async def _sell(trial: Trial, shop: str, cents: int) -> bool:
 async def test_real_sales_make_a_pilot_go_live(trial: Trial) -> None:
     promotion = await trial.pilot(autoPromoteThreshold=Decimal("4.50"))  # 11.00 less 5 % is 10.45
     trial.later(minutes=1)
-    for _ in range(SALES_MIN):
-        assert await _sell(trial, "TREATED", 1100)
+    for number in range(SALES_MIN):
+        assert await _sell(trial, "TREATED", 1100 + 20 * (number % 2))
         assert not await _sell(trial, "CONTROL", 1000)
     trial.later(minutes=1)
     assert (await trial.run()).done == 1

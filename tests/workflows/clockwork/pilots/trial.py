@@ -8,20 +8,27 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from promenade.errors import Conflict
 from promenade.store.driver.cache import LocalCache
 from promenade.store.driver.unit import Database, Session
 from promenade.store.pricing.catalogue import Catalogues
 from promenade.store.sales.calculation_logs import insert_log
 from promenade.store.sales.log_parts import packed_promotion
+from promenade.workflows.access.tenants import create_tenant, set_tenant
 from promenade.workflows.clockwork.jobs import JobResult
-from promenade.workflows.clockwork.pilots import promote
+from promenade.workflows.clockwork.pilots import SALES_MIN, promote
 from promenade.workflows.context import Context
 from tests.workflows.authoring.desk import NOON, TENANT
 from tests.workflows.promotions.lifecycle.acting import Office
 
-__all__ = ["DAYS", "Trial", "open_trial"]
+__all__ = ["DAYS", "Trial", "around", "open_trial"]
 
 DAYS = 10  # from NOON to the end of the pilot
+
+
+def around(mean: str, count: int = SALES_MIN) -> list[str]:
+    """Return an even number of totals ten cents above and below a mean: equal ones could not be tested."""
+    return [str(Decimal(mean) + Decimal(step) / 10) for step in (-1, 1)] * (count // 2)
 
 
 @dataclass
@@ -84,6 +91,14 @@ class Trial:
 
     async def run(self, cursor: str | None = None) -> JobResult:
         return await promote(self.context, cursor)
+
+    async def set_level(self, level: str) -> None:
+        """Set the tenant's level of significance."""
+        database, settings, how = self.context.database, {"significanceLevel": level}, {"at": NOON, "user": "operator"}
+        try:
+            await create_tenant(database, TENANT, settings=settings, **how)
+        except Conflict:
+            await set_tenant(database, TENANT, settings, **how)
 
     async def status(self, promotion: str | None = None) -> str:
         return str((await self.office.row("Promotions", promotion or self.promotion))["status"])

@@ -40,11 +40,12 @@ async def test_the_arms_of_a_pilot_in_two_shops_match_their_sales(market: Market
     assert result["revenueIsSignificant"] is False
     # The promotion applies to any basket, so that every basket is converted and nothing differs.
     assert (result["controlConversionRate"], result["experimentConversionRate"]) == (100, 100)
-    assert (result["uplift"], result["chiSquared"], result["pValue"]) == (0, None, None)
+    assert [result[name] for name in ("uplift", "chiSquared", "pValue", "isSignificant")] == [0, None, None, None]
     both = await arms(market, promotion)
     assert both.keys() == {"PILOT", "CONTROL"}
     assert (both["PILOT"]["revenue"], both["CONTROL"]["revenue"]) == (Decimal("36.35"), Decimal("17.00"))
     assert (both["PILOT"]["uplift"], both["CONTROL"]["uplift"]) == (Decimal("42.55"), None)
+    assert (both["PILOT"]["isSignificant"], both["CONTROL"]["isSignificant"]) == (False, None)
 
 
 async def test_more_sales_move_the_figures_and_none_is_counted_twice(market: Market) -> None:

@@ -51,12 +51,13 @@ async def check(market: Market, promotion: str) -> None:
     )["EUR"]
     compared = {row["arm"]: row for row in await market.entries("PromotionAbComparison", promotion)}
     for arm, row in compared.items():
-        assert (row["transactions"], row["revenue"]) == (by_arm[arm].transactions, by_arm[arm].total), arm
+        assert (row["transactions"], row["revenue"] * 1000) == (by_arm[arm].transactions, by_arm[arm].total), arm
     of_arms = [
         [int(log["grandTotal"] * 1000) for log in sold if log["posGroup_ID"] == market.trial.groups[shop]]
         for shop in ("TREATED", "CONTROL")
     ]
     samples = [Sample(len(one), sum(one), sum(paid * paid for paid in one)) for one in of_arms]
+    assert [by_arm[arm].squares for arm in ("PILOT", "CONTROL")] == [one.squares for one in samples]
     found = welch(*samples)
     assert found is not None
     assert compared["PILOT"]["pValue"] == Decimal(f"{found.p_value:.10f}")

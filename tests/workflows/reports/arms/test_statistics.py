@@ -16,6 +16,7 @@ from promenade.workflows.reports.statistics import (
     Finding,
     chi_squared,
     chi_squared_p_value,
+    is_significant,
     student_p_value,
     uplift_percent,
     welch,
@@ -35,14 +36,16 @@ def test_welch_test_matches_a_sample_with_unequal_variances() -> None:
     found = welch(one, other)
     assert found is not None
     assert (round(found.statistic, 2), round(found.p_value, 3)) == (-2.46, 0.021)
-    assert found.is_significant
+    assert is_significant(found, Decimal("0.05"))
     assert welch(other, one) == Finding(-found.statistic, found.p_value)
     few = sample("17.2 20.9 22.6 18.1 21.7 21.4 23.5 24.2 14.7 21.8")
     many = sample("21.5 22.8 21.0 23.0 21.6 23.6 22.5 20.7 23.4 21.8 20.7 21.7 21.5 22.5 23.6 21.5 22.5 23.5 21.5 21.8")
     unequal = welch(few, many)
     assert unequal is not None
     assert (round(unequal.statistic, 2), round(unequal.p_value, 2)) == (-1.57, 0.15)
-    assert not unequal.is_significant
+    assert not is_significant(unequal, Decimal("0.05"))
+    assert is_significant(unequal, Decimal("0.2"))
+    assert is_significant(None, Decimal("0.05")) is None
 
 
 def test_welch_test_matches_the_published_sleep_data() -> None:

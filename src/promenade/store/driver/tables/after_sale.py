@@ -148,7 +148,7 @@ def _clockwork() -> Iterator[Definition]:
             text("basis", 64, "Hash of the arms and the window counted; another pilot is counted from the beginning."),
             moment("begun_at", "When this count was begun."),
             moment("counted_until", "Sales confirmed before are in it."),
-            content("sums", "Transactions, sales and money by arm and currency, as MessagePack."),
+            content("sums", "Transactions, sales, money and its squares by arm and currency, as JSON."),
             key("pilot_tallies", "promotion_id"),
         ),
     )

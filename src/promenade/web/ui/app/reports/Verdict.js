@@ -1,27 +1,26 @@
 sap.ui.define(["promenade/reports/Numbers"], function (Numbers) {
   "use strict";
 
-  const LEVEL = 0.05;
   const FEW = 30;
   // The normal distribution's quantile for 95 %, which t approaches with baskets as many as FEW and more.
   const QUANTILE = 1.96;
 
   /** Three decimals, or four where three would put it on the wrong side of the level. */
-  function written(pValue) {
+  function written(pValue, level) {
     if (pValue < 0.001) {
       return `< ${Numbers.decimal(0.001, 3)}`;
     }
-    return `= ${Numbers.decimal(pValue, Math.abs(pValue - LEVEL) < 0.0005 ? 4 : 3)}`;
+    return `= ${Numbers.decimal(pValue, Math.abs(pValue - level) < 0.0005 ? 4 : 3)}`;
   }
 
   /** How often chance alone brings it about, said so that nobody takes it for the chance that there is no effect. */
-  function chance(t, pValue) {
+  function chance(t, pValue, level) {
     const often = Math.round(pValue * 100);
-    return often < 1 ? t("fewerThanOne", written(pValue)) : t("aboutOf100", written(pValue), String(often));
+    return often < 1 ? t("fewerThanOne", written(pValue, level)) : t("aboutOf100", written(pValue, level), String(often));
   }
 
-  function judged(t, pValue) {
-    return `${chance(t, pValue)} ${t(pValue < LEVEL ? "isSignificant" : "isNotSignificant")}`;
+  function judged(t, pValue, level) {
+    return `${chance(t, pValue, level)} ${t(pValue < level ? "isSignificant" : "isNotSignificant")}`;
   }
 
   function difference(t, key, uplift) {
@@ -29,7 +28,7 @@ sap.ui.define(["promenade/reports/Numbers"], function (Numbers) {
     return uplift === 0 ? t(`${key}Same`) : t(uplift > 0 ? `${key}Higher` : `${key}Lower`, size);
   }
 
-  function of(t, key, {uplift, pValue, treated, control}) {
+  function of(t, key, {uplift, pValue, level, treated, control}) {
     if (treated < 2 || control < 2) {
       return t("tooFew", String(treated), String(control));
     }
@@ -38,12 +37,12 @@ sap.ui.define(["promenade/reports/Numbers"], function (Numbers) {
     }
     const said = uplift === null ? [] : [difference(t, key, uplift)];
     const caution = Math.min(treated, control) < FEW ? [t("fewBaskets", String(FEW))] : [];
-    return [...said, judged(t, pValue), ...caution].join(" ");
+    return [...said, judged(t, pValue, level), ...caution].join(" ");
   }
 
-  /** What tests of significance mean, in words. `pValue` null: the service could not test. */
+  /** What tests of significance mean, in words. `pValue` null: the service could not test; `level` of significance. */
   return {
-    /** Welch's t-test of two averages: `{uplift, pValue, treated, control}`, percent and baskets. */
+    /** Welch's t-test of two averages: `{uplift, pValue, level, treated, control}`, percent and baskets. */
     ofBaskets: (t, given) => of(t, "basket", given),
 
     /** The chi-squared test of two rates. */

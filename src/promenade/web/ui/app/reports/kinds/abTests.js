@@ -16,6 +16,7 @@ sap.ui.define(
       const given = {
         uplift: row.revenueUplift,
         pValue: row.revenuePValue,
+        level: row.significanceLevel,
         treated: row.experimentTransactions,
         control: row.controlTransactions,
         statistic: row.revenueTStatistic
@@ -27,6 +28,7 @@ sap.ui.define(
       const given = {
         uplift: row.uplift,
         pValue: row.pValue,
+        level: row.significanceLevel,
         treated: row.experimentTransactions,
         control: row.controlTransactions,
         treatedHits: row.experimentConversions,

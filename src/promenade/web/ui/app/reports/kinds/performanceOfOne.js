@@ -66,6 +66,7 @@ sap.ui.define(
       const words = Verdict.ofBaskets(t, {
         uplift: row.upliftPct,
         pValue: row.pValue,
+        level: row.significanceLevel,
         treated: row.promotionTransactions,
         control: row.baselineTransactions
       });
