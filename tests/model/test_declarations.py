@@ -103,7 +103,7 @@ REPORTS = sets(
     "ABTestROI AggregatorRuns DailyThresholdGapAggregates DailyNearMissAggregates DailySavingsSummaryAggregates "
     "DailyNudgesAggregates DailyABTestAggregates DailyFreeItemAggregates PromotionUpliftAnalysis "
     "PromotionPostMortemTopStores PromotionPostMortemTopArticles PromotionHourOfDay PromotionAbComparison "
-    "PilotComparisonReports"
+    "PilotComparisonReports PromotionUpliftByCurrency"
 )
 
 

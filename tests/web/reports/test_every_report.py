@@ -23,7 +23,7 @@ SPECIFIED = (
     "ProgressiveNudgesROI", "ABTestROI", "AggregatorRuns", "DailyThresholdGapAggregates", "DailyNearMissAggregates",
     "DailySavingsSummaryAggregates", "DailyNudgesAggregates", "DailyABTestAggregates", "DailyFreeItemAggregates",
     "PromotionUpliftAnalysis", "PromotionPostMortemTopStores", "PromotionPostMortemTopArticles", "PromotionHourOfDay",
-    "PromotionAbComparison", "PilotComparisonReports", "CalculationLogs",
+    "PromotionAbComparison", "PilotComparisonReports", "CalculationLogs", "PromotionUpliftByCurrency",
 )  # fmt: skip
 FIELDS = {
     "PromotionPerformance": "promotionId promotionName promotionStatus promotionType applicationsCount "

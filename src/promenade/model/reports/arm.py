@@ -22,6 +22,7 @@ from promenade.model.declare import (
     computed_amount,
     currency_code,
     decimal,
+    integer,
     long_integer,
     percentage,
     text,
@@ -37,6 +38,7 @@ __all__ = [
     "PilotComparisonReports",
     "PromotionAbComparison",
     "PromotionUpliftAnalysis",
+    "PromotionUpliftByCurrency",
 ]
 
 
@@ -207,22 +209,17 @@ class ABTestROI(TrialDayFields, Entity, reporting=RO, key=_DAY, stored=False):
     )  # fmt: skip
 
 
-class PromotionUpliftAnalysis(
-    Entity, reporting=RO, key=("promotion_id",), indexes=(("is_stale", "promotion_id"), ("due_at",))
-):
-    """Sales while a promotion ran, compared with a baseline of as many days before it, where the promotion runs.
+class UpliftFields(Fields):
+    """Both periods of a promotion, compared in one currency."""
 
-    Days are whole days in the time zones of the POS groups, including the last one. Today, days after the
-    promotion's end and days before the tenant's first sale do not count. All sales count, whether the promotion
-    applied to them or not.
-    """
-
-    promotion_id = _PROMOTION
-    promotion_name = _NAME
-    baseline_from = calendar_date("First day of the baseline.")
+    baseline_from = calendar_date("First day of the baseline; null: there were no sales before the promotion.")
     baseline_to = calendar_date("Last day of the baseline: the day before the promotion began.")
     promotion_from = calendar_date("First day of the promotion.")
     promotion_to = calendar_date("Last day of the promotion so far.")
+    baseline_days = integer(
+        "Number of days of the baseline: fewer than promotionDays if the first sale that was seen is more recent."
+    )
+    promotion_days = integer("Number of days of the promotion so far.")
     baseline_avg_basket = computed_amount("Average basket of the baseline.")
     promotion_avg_basket = computed_amount("Average basket while the promotion ran.")
     baseline_revenue_per_day = computed_amount("Average revenue per day of the baseline.")
@@ -234,12 +231,39 @@ class PromotionUpliftAnalysis(
         "(promotionRevenuePerDay - baselineRevenuePerDay) / baselineRevenuePerDay, in percent."
     )
     revenue_per_day_p_value = _probability("Two-sided p-value of Welch's t-test of the daily revenues.")
-    currency = _COMPARED_CURRENCY
     baseline_transactions = _number("Number of transactions of the baseline.")
     promotion_transactions = _number("Number of transactions while the promotion ran.")
     significance_level = _LEVEL
+
+
+class PromotionUpliftAnalysis(
+    UpliftFields, Entity, reporting=RO, key=("promotion_id",), indexes=(("is_stale", "promotion_id"), ("due_at",))
+):
+    """Sales while a promotion ran, compared with a baseline of as many days before it, where the promotion runs.
+
+    Days are whole days in the time zones of the POS groups, including the last one. Today, days after the
+    promotion's end and days before the first sale of these POS groups do not count. All sales count, whether the
+    promotion applied to them or not; amounts are those of sales in `currency`.
+    """
+
+    promotion_id = _PROMOTION
+    promotion_name = _NAME
+    currency = currency_code(
+        "The currency of the amounts: the only one or, of several, the only one with sales in both periods; null:"
+        " there are several, see PromotionUpliftByCurrency, and amounts and what is computed from them are null."
+    )
     computed_at = timestamp("Time at which this was computed.")
     kept_name = _KEPT_NAME
+    wanted_from = _unseen(calendar_date("First day of the baseline if there were sales on all days; null: no days."))
     first_applied_on = _unseen(calendar_date("The first day on which it applied.", required=True))
     is_stale = _unseen(boolean("Whether it must be computed again.", default=True))
     due_at = _unseen(timestamp("End of its next day; null: no more days."))
+
+
+class PromotionUpliftByCurrency(UpliftFields, Entity, reporting=RO, key=("promotion_id", "currency")):
+    """The same as PromotionUpliftAnalysis for each currency, from the sales in that currency alone."""
+
+    promotion_id = _PROMOTION
+    promotion_name = _NAME
+    currency = currency_code("The currency of the amounts.", required=True)
+    computed_at = _COMPUTED_AT

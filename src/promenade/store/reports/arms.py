@@ -225,14 +225,14 @@ async def keep_extra_revenue(session: Session, amounts: Iterable[tuple[DayKey, D
     await set_columns(session, DAYS, rows, by=_KEY)
 
 
-async def drop_comparisons(session: Session, promotion_ids: Sequence[str]) -> None:
-    """Delete the promotions' rows of PromotionAbComparison: a former pilot may be an experiment now."""
-    arms = table("PromotionAbComparison")
-    await session.rowcount(delete(arms).where(arms.c.promotion_id.in_(promotion_ids)))
+async def drop_results(session: Session, set_name: str, promotion_ids: Sequence[str]) -> None:
+    """Delete the promotions' rows of a report, before `keep_results`: they may have other keys now."""
+    results = table(set_name)
+    await session.rowcount(delete(results).where(results.c.promotion_id.in_(promotion_ids)))
 
 
 async def keep_results(session: Session, set_name: str, rows: Sequence[Mapping[str, Any]], key: Sequence[str]) -> None:
-    """Insert rows of ABTestResults or PromotionAbComparison, replacing those with the same key."""
+    """Insert rows of a report, replacing those with the same key."""
     if not rows:
         return
     results = table(set_name)

@@ -19,7 +19,7 @@ from promenade.store.driver.upsert import upsert
 from promenade.store.pricing.definitions import PromotionRows
 from promenade.store.pricing.promotion_rows import read_parts
 from promenade.store.pricing.surroundings import load_places
-from promenade.store.reports.arms import Sample, of_baskets, signed, to_baskets
+from promenade.store.reports.arms import Sample, drop_results, keep_results, of_baskets, signed, to_baskets
 from promenade.store.reports.sums import add_rows, sums_between
 
 ALL_GROUPS = ""
@@ -27,6 +27,7 @@ ALL_GROUPS = ""
 _DAYS = table("basket_days")
 _ANALYSES = table("PromotionUpliftAnalysis")
 _PROMOTIONS = table("Promotions")
+_BY_CURRENCY = "PromotionUpliftByCurrency"
 _AUDIT = table("AuditLogs")
 _GROUPS = table("PosGroups")
 _USAGE = table("PromotionUsageByDay")
@@ -90,6 +91,7 @@ async def correct_applied(session: Session, promotion_ids: Collection[str]) -> N
         its = _ANALYSES.c.promotion_id == promotion_id
         if day is None:
             await session.rowcount(delete(_ANALYSES).where(its))
+            await drop_results(session, _BY_CURRENCY, (promotion_id,))
         else:
             changed = update(_ANALYSES).where(its, _ANALYSES.c.first_applied_on != day)
             await session.rowcount(changed.values(first_applied_on=day, is_stale=True))
@@ -131,7 +133,7 @@ async def mark_stale(session: Session, ranges: Sequence[tuple[date, date]], at: 
     """
     for start in range(0, len(ranges), _RANGES_MAX):
         met = [
-            and_(_ANALYSES.c.baseline_from <= last, _ANALYSES.c.promotion_to >= first)
+            and_(_ANALYSES.c.wanted_from <= last, _ANALYSES.c.promotion_to >= first)
             for first, last in ranges[start : start + _RANGES_MAX]
         ]
         await session.rowcount(update(_ANALYSES).where(or_(*met)).values(is_stale=True))
@@ -200,12 +202,11 @@ async def time_zones(session: Session) -> dict[str, str]:
 _ZONES = Kept(select(_GROUPS.c.id, _GROUPS.c.time_zone))
 
 
-async def first_sale(session: Session) -> date | None:
-    """Return the day of the tenant's first sale."""
-    sold = _DAYS.c.pos_group_id == ALL_GROUPS, _DAYS.c.transactions != 0  # all may have been cancelled
-    few = select(_DAYS.c.day).where(*sold).order_by(_DAYS.c.day).limit(1)
-    rows = await session.execute(few)
-    return rows[0].day if rows else None
+async def first_sales(session: Session, groups: Iterable[str]) -> dict[str, date]:
+    """Return the day of the first sale of these POS groups in each currency."""
+    sold = _DAYS.c.pos_group_id.in_(sorted(groups)), _DAYS.c.transactions != 0  # all may have been cancelled
+    firsts = select(_DAYS.c.currency, func.min(_DAYS.c.day).label("day")).where(*sold).group_by(_DAYS.c.currency)
+    return {row.currency: row.day for row in await session.execute(firsts)}
 
 
 async def basket_days(
@@ -223,8 +224,17 @@ async def basket_days(
 # --- What came of it -------------------------------------------------------------------------------------------------
 
 
-async def keep_analyses(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Store analyses; an analysis stays marked if an earlier application of its promotion was found meanwhile."""
+async def keep_analyses(
+    session: Session, rows: Sequence[Mapping[str, Any]], by_currency: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> None:
+    """Store analyses, and those by currency of the promotions in ``by_currency``.
+
+    An analysis stays marked if an earlier application of its promotion was found meanwhile.
+    """
+    if by_currency:
+        await drop_results(session, _BY_CURRENCY, list(by_currency))
+        every = [row for of_promotion in by_currency.values() for row in of_promotion]
+        await keep_results(session, _BY_CURRENCY, every, ("promotion_id", "currency"))
     by_form: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for row in rows:
         names = tuple(name for name in row if name not in ("promotion_id", "first_applied_on"))

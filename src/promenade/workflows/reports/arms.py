@@ -16,7 +16,7 @@ from promenade.store.reports.arms import (
     add_days,
     by_promotions,
     day_sums,
-    drop_comparisons,
+    drop_results,
     keep_extra_revenue,
     keep_results,
     names_of,
@@ -77,7 +77,7 @@ async def _compare(session: Session, promotion_ids: Sequence[str], at: datetime)
     results = [result_of(promotion_id, sums, level, at) for promotion_id, sums in by_promotion.items()]
     arms = [row for one in results for row in comparisons_of(one, by_promotion[one["promotion_id"]])]
     await keep_results(session, "ABTestResults", results, ("promotion_id",))
-    await drop_comparisons(session, promotion_ids)
+    await drop_results(session, "PromotionAbComparison", promotion_ids)
     await keep_results(session, "PromotionAbComparison", arms, ("promotion_id", "arm"))
 
 

@@ -133,24 +133,76 @@ async def test_a_promotion_that_is_deleted_keeps_its_analysis(market: Market) ->
     assert after["upliftPct"] == -10
 
 
-async def test_days_before_the_first_sale_do_not_count_and_currencies_are_kept_separate(market: Market) -> None:
+async def test_the_baseline_begins_with_the_first_sale_that_was_seen(market: Market) -> None:
     trial = market.trial
-    trial.groups["SWISS"] = await trial.office.given("PosGroups", code="SWISS", currency="CHF")
+    await sell_day(market, 1000, shop="CONTROL")
+    await sell_day(market, 2000, shop="TREATED")
+    await sell_day(market)
+    groups = [{"posGroup_ID": trial.groups["TREATED"]}]
+    promotion = await market.promotion(percent=10, article="B", posGroups=groups)
+    for _ in range(4):
+        await market.sell("TREATED", B=2000)
+        market.trial.later(days=1)
+    await market.report()
+    analysis = await market.analysis(promotion)
+    # TREATED has sold since the second day; four days before the promotion there was no sale yet.
+    first = START + timedelta(days=3)
+    assert period(analysis) == [START + timedelta(days=1), START + timedelta(days=2), first, first + timedelta(days=3)]
+    assert (analysis["baselineDays"], analysis["promotionDays"]) == (2, 4)
+    assert (analysis["baselineRevenuePerDay"], analysis["promotionRevenuePerDay"]) == (10, 18)
+    before = trial.now[0]
+    trial.now[0] = NOON - timedelta(days=1)
+    await market.sell("TREATED", A=1000)  # a store reports an earlier sale
+    trial.now[0] = before
+    await market.report()
+    analysis = await market.analysis(promotion)
+    assert (analysis["baselineFrom"], analysis["baselineDays"]) == (START - timedelta(days=1), 4)
+    assert analysis["baselineRevenuePerDay"] == Decimal("7.50")
+
+
+async def test_a_promotion_as_old_as_the_sales_has_no_baseline(market: Market) -> None:
+    trial = market.trial
     trial.office.now = NOON - timedelta(days=60)
     old = await market.promotion(percent=10)
     trial.office.now = NOON
+    for _ in range(3):
+        await sell_day(market, 1000)
+    await market.report()
+    analysis = await market.analysis(old)
+    assert period(analysis) == [None, None, START, START + timedelta(days=2)]
+    assert (analysis["baselineDays"], analysis["baselineTransactions"], analysis["promotionDays"]) == (0, 0, 3)
+    assert [analysis[name] for name in FIGURES] == [None, 9, None, 9, None]
+    assert (analysis["pValue"], analysis["isSignificant"], analysis["revenuePerDayPValue"]) == (None, None, None)
+
+
+async def test_currencies_are_compared_one_by_one(market: Market) -> None:
+    trial = market.trial
+    for code, currency in (("SWISS", "CHF"), ("TOKYO", "JPY")):
+        trial.groups[code] = await trial.office.given("PosGroups", code=code, currency=currency)
     await sell_day(market, 1000)
     await market.sell("SWISS", A=5000)
     await sell_day(market, 2000)
-    young = await market.promotion(percent=50, article="B")
+    promotion = await market.promotion(percent=50, article="B")
     await market.sell("SWISS", B=5000)
+    await market.sell("TOKYO", A=70000)
     await sell_day(market, 2000, 3000)
+    await sell_day(market)
     await market.report()
-    analysis = await market.analysis(old)
-    assert period(analysis)[2:] == [START, START + timedelta(days=2)]
-    assert (analysis["baselineTransactions"], analysis["baselineAvgBasket"], analysis["upliftPct"]) == (0, None, None)
-    # 9.00, then 45.00 and 18.00, then 20.00, 18.00 and 27.00: euros and francs at face value
-    assert (analysis["currency"], analysis["promotionRevenuePerDay"]) == (None, Decimal("45.67"))
-    analysis = await market.analysis(young)
-    assert (analysis["currency"], analysis["baselineAvgBasket"]) == (None, Decimal("31.50"))
-    assert analysis["promotionAvgBasket"] == Decimal("21.67")
+    analysis = await market.analysis(promotion)
+    assert analysis["currency"] is None
+    assert [analysis[name] for name in (*FIGURES, "pValue", "revenuePerDayUpliftPct")] == [None] * 7
+    assert (analysis["baselineTransactions"], analysis["promotionTransactions"]) == (3, 4)
+    assert (analysis["baselineDays"], analysis["promotionDays"]) == (2, 2)
+    found = {row["currency"]: row for row in await market.entries("PromotionUpliftByCurrency", promotion)}
+    assert {name: [row[figure] for figure in FIGURES] for name, row in found.items()} == {
+        "EUR": [15, 25, 15, 25, Decimal("66.67")],
+        "CHF": [50, 25, 50, Decimal("12.50"), -50],
+        "JPY": [None, 700, None, 350, None],
+    }
+    assert {name: row["baselineDays"] for name, row in found.items()} == {"EUR": 2, "CHF": 1, "JPY": 0}
+    await market.trial.office.update("Promotions", promotion, currency="CHF")
+    market.trial.later(days=1)
+    await market.report()
+    only = await market.analysis(promotion)
+    assert (only["currency"], only["baselineAvgBasket"], only["promotionTransactions"]) == ("CHF", 50, 1)
+    assert [row["currency"] for row in await market.entries("PromotionUpliftByCurrency", promotion)] == ["CHF"]

@@ -1429,11 +1429,12 @@ CREATE POLICY tenant ON promotion_pos_group_sums
 
 CREATE TABLE promotion_uplift_analysis (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
-	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
 	baseline_from DATE,
 	baseline_to DATE,
 	promotion_from DATE,
 	promotion_to DATE,
+	baseline_days INTEGER,
+	promotion_days INTEGER,
 	baseline_avg_basket NUMERIC(18, 3),
 	promotion_avg_basket NUMERIC(18, 3),
 	baseline_revenue_per_day NUMERIC(18, 3),
@@ -1443,12 +1444,14 @@ CREATE TABLE promotion_uplift_analysis (
 	is_significant BOOLEAN,
 	revenue_per_day_uplift_pct NUMERIC(18, 2),
 	revenue_per_day_p_value NUMERIC(11, 10),
-	currency VARCHAR(3) COLLATE "C",
 	baseline_transactions BIGINT NOT NULL,
 	promotion_transactions BIGINT NOT NULL,
 	significance_level NUMERIC(4, 3),
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	currency VARCHAR(3) COLLATE "C",
 	computed_at TIMESTAMP WITH TIME ZONE,
 	kept_name VARCHAR(255) COLLATE "C",
+	wanted_from DATE,
 	first_applied_on DATE NOT NULL,
 	is_stale BOOLEAN NOT NULL,
 	due_at TIMESTAMP WITH TIME ZONE,
@@ -1465,6 +1468,41 @@ ALTER TABLE promotion_uplift_analysis ENABLE ROW LEVEL SECURITY;
 ALTER TABLE promotion_uplift_analysis FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant ON promotion_uplift_analysis
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE promotion_uplift_by_currency (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	baseline_from DATE,
+	baseline_to DATE,
+	promotion_from DATE,
+	promotion_to DATE,
+	baseline_days INTEGER,
+	promotion_days INTEGER,
+	baseline_avg_basket NUMERIC(18, 3),
+	promotion_avg_basket NUMERIC(18, 3),
+	baseline_revenue_per_day NUMERIC(18, 3),
+	promotion_revenue_per_day NUMERIC(18, 3),
+	uplift_pct NUMERIC(18, 2),
+	p_value NUMERIC(11, 10),
+	is_significant BOOLEAN,
+	revenue_per_day_uplift_pct NUMERIC(18, 2),
+	revenue_per_day_p_value NUMERIC(11, 10),
+	baseline_transactions BIGINT NOT NULL,
+	promotion_transactions BIGINT NOT NULL,
+	significance_level NUMERIC(4, 3),
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	computed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_uplift_by_currency__key PRIMARY KEY (tenant_id, promotion_id, currency)
+);
+
+ALTER TABLE promotion_uplift_by_currency ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_uplift_by_currency FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_uplift_by_currency
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 

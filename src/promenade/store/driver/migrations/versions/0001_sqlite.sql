@@ -983,11 +983,12 @@ CREATE INDEX ix_promotion_pos_group_sums__rank ON promotion_pos_group_sums (tena
 
 CREATE TABLE promotion_uplift_analysis (
 	tenant_id VARCHAR(36) NOT NULL,
-	promotion_id VARCHAR(36) NOT NULL,
 	baseline_from DATE,
 	baseline_to DATE,
 	promotion_from DATE,
 	promotion_to DATE,
+	baseline_days INTEGER,
+	promotion_days INTEGER,
 	baseline_avg_basket BIGINT,
 	promotion_avg_basket BIGINT,
 	baseline_revenue_per_day BIGINT,
@@ -997,12 +998,14 @@ CREATE TABLE promotion_uplift_analysis (
 	is_significant BOOLEAN,
 	revenue_per_day_uplift_pct BIGINT,
 	revenue_per_day_p_value BIGINT,
-	currency VARCHAR(3),
 	baseline_transactions BIGINT NOT NULL,
 	promotion_transactions BIGINT NOT NULL,
 	significance_level BIGINT,
+	promotion_id VARCHAR(36) NOT NULL,
+	currency VARCHAR(3),
 	computed_at BIGINT,
 	kept_name VARCHAR(255),
+	wanted_from DATE,
 	first_applied_on DATE NOT NULL,
 	is_stale BOOLEAN NOT NULL,
 	due_at BIGINT,
@@ -1013,6 +1016,33 @@ CREATE TABLE promotion_uplift_analysis (
 CREATE INDEX ix_promotion_uplift_analysis__due_at ON promotion_uplift_analysis (tenant_id, due_at);
 
 CREATE INDEX ix_promotion_uplift_analysis__is_stale_promotion_id ON promotion_uplift_analysis (tenant_id, is_stale, promotion_id);
+
+CREATE TABLE promotion_uplift_by_currency (
+	tenant_id VARCHAR(36) NOT NULL,
+	baseline_from DATE,
+	baseline_to DATE,
+	promotion_from DATE,
+	promotion_to DATE,
+	baseline_days INTEGER,
+	promotion_days INTEGER,
+	baseline_avg_basket BIGINT,
+	promotion_avg_basket BIGINT,
+	baseline_revenue_per_day BIGINT,
+	promotion_revenue_per_day BIGINT,
+	uplift_pct BIGINT,
+	p_value BIGINT,
+	is_significant BOOLEAN,
+	revenue_per_day_uplift_pct BIGINT,
+	revenue_per_day_p_value BIGINT,
+	baseline_transactions BIGINT NOT NULL,
+	promotion_transactions BIGINT NOT NULL,
+	significance_level BIGINT,
+	promotion_id VARCHAR(36) NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	computed_at BIGINT NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_uplift_by_currency__key PRIMARY KEY (tenant_id, promotion_id, currency)
+);
 
 CREATE TABLE promotion_usage (
 	tenant_id VARCHAR(36) NOT NULL,

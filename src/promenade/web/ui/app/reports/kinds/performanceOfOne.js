@@ -40,6 +40,18 @@ sap.ui.define(
       });
     }
 
+    function noBaseline(t, row) {
+      return row.baselineFrom
+        ? t("upliftNoBaseline", Numbers.date(row.baselineFrom), Numbers.date(row.baselineTo))
+        : t("upliftFirst");
+    }
+
+    /** What limits the comparison, besides chance. */
+    function caution(t, {baselineDays, promotionDays}) {
+      const isShort = baselineDays < promotionDays;
+      return [...(isShort ? [t("upliftShort", baselineDays, promotionDays)] : []), t("upliftNote")].join(" ");
+    }
+
     /** Both periods side by side. Without sales before it, there is nothing to compare, and it says so. */
     function uplift(desk, [row]) {
       const {t} = desk;
@@ -49,11 +61,7 @@ sap.ui.define(
           title: t("uplift"),
           isWide: true,
           content: [
-            new Text({
-              text: row
-                ? t("upliftNoBaseline", Numbers.date(row.baselineFrom), Numbers.date(row.baselineTo))
-                : t("nothing")
-            })
+            new Text({text: row ? noBaseline(t, row) : t("nothing")})
           ]
         });
       }
@@ -73,7 +81,7 @@ sap.ui.define(
       return Cards.chart(t, {
         id: "uplift",
         title: t("uplift"),
-        note: `${words} ${t("upliftNote")}`,
+        note: `${words} ${caution(t, row)}`,
         kind: "bar",
         isWide: true,
         data: {
@@ -104,7 +112,7 @@ sap.ui.define(
       const [row, before, top] = (
         await read("reporting", [
           {set: "PromotionPerformance", filter: key, top: 1},
-          {set: "PromotionUpliftAnalysis", filter: key, top: 1},
+          {set: "PromotionUpliftByCurrency", filter: Service.all(key, ofCurrency), top: 1},
           {set: "PromotionTopArticles", filter: Service.all(key, ofCurrency), orderby: "rank", top: 20}
         ])
       ).map(({rows}) => rows);
