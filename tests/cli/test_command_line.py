@@ -71,6 +71,7 @@ def attempt(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
         (("tenant", "create", "t", "combinationStrategy=LUCK"), "BEST_DEAL"),
         (("tenant", "create", "t", "pointsPerCurrencyUnit=many"), "pointsPerCurrencyUnit"),
         (("tenant", "create", "t", "pointsPerCurrencyUnit=-1"), "pointsPerCurrencyUnit"),
+        (("tenant", "create", "t", "significanceLevel=0.9"), "significanceLevel"),
         (("tenant", "create", "t", "isOperator=perhaps"), "isOperator"),
         (("tenant", "create", "t", "colour=red"), "colour"),
         (("tenant", "set", "nobody", "name=x"), "nobody"),

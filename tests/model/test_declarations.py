@@ -103,7 +103,8 @@ REPORTS = sets(
     "ABTestROI AggregatorRuns DailyThresholdGapAggregates DailyNearMissAggregates DailySavingsSummaryAggregates "
     "DailyNudgesAggregates DailyABTestAggregates DailyFreeItemAggregates PromotionUpliftAnalysis "
     "PromotionPostMortemTopStores PromotionPostMortemTopArticles PromotionHourOfDay PromotionAbComparison "
-    "PilotComparisonReports PromotionUpliftByCurrency"
+    "PilotComparisonReports PromotionUpliftByCurrency PromotionPerformanceByCurrency "
+    "ABTestResultsByCurrency"
 )
 
 

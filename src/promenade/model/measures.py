@@ -22,6 +22,7 @@ class Merge(StrEnum):
     LAST = "last"  # the new value, unless it is null
     LATEST = "latest"  # the value of the row whose column `Measure.by` is later
     SAME = "same"  # null once two values differ
+    SUM_WITHIN = "sum within"  # the sum; null once two values of the column `Measure.by`, such as the currency, differ
 
 
 @dataclass(frozen=True, slots=True)

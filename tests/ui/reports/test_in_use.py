@@ -96,7 +96,7 @@ def test_words_of_significance_claim_no_more_than_the_test_does(desk: Desk) -> N
               const [Verdict, Component] = await load(["promenade/reports/Verdict", "sap/ui/core/Component"]);
               const bundle = await Component.getComponentById("promenade").getModel("i18n").getResourceBundle();
               const t = (key, ...values) => bundle.getText(`reports.${key}`, values);
-              return Verdict.ofBaskets(t, {uplift, pValue, treated, control});
+              return Verdict.ofBaskets(t, {uplift, pValue, level: 0.05, treated, control});
             }""",
             list(given),
         )
@@ -155,10 +155,10 @@ def test_a_currency_is_never_mixed_with_another(desk: Desk, reports: Reports) ->
 @pytest.mark.parametrize(
     ("report", "name", "first_column", "entity_set"),
     [
-        ("performance", "promotion-performance.csv", "promotionId", "PromotionPerformance"),
+        ("performance", "promotion-performance.csv", "promotionId", "PromotionPerformanceByCurrency"),
         ("budgets", "budget-utilization.csv", "budgetId", "BudgetUtilization"),
         ("coupons", "coupon-analytics.csv", "couponTypeId", "CouponAnalytics"),
-        ("abTests", "ab-test-results.csv", "promotionId", "ABTestResults"),
+        ("abTests", "ab-test-results.csv", "promotionId", "ABTestResultsByCurrency"),
     ],
 )
 def test_a_report_is_downloaded_as_a_spreadsheet(

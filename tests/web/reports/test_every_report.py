@@ -24,6 +24,7 @@ SPECIFIED = (
     "DailySavingsSummaryAggregates", "DailyNudgesAggregates", "DailyABTestAggregates", "DailyFreeItemAggregates",
     "PromotionUpliftAnalysis", "PromotionPostMortemTopStores", "PromotionPostMortemTopArticles", "PromotionHourOfDay",
     "PromotionAbComparison", "PilotComparisonReports", "CalculationLogs", "PromotionUpliftByCurrency",
+    "PromotionPerformanceByCurrency", "ABTestResultsByCurrency",
 )  # fmt: skip
 FIELDS = {
     "PromotionPerformance": "promotionId promotionName promotionStatus promotionType applicationsCount "

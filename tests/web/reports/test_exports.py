@@ -24,6 +24,7 @@ FILES = {
     "abTestResults": ("ab-test-results.csv", "ABTestResults"),
 }
 """As the specification names them, and the entities whose fields they have."""
+COUNTS_ONLY = {"couponAnalytics"}
 NOBODY = "99999999-9999-4999-8999-999999999999"
 
 
@@ -51,6 +52,7 @@ def test_each_report_is_a_file_with_the_fields_of_its_entity(reporting: Reportin
         known = {one.name for one in edm_for(REPORTING).entity_types[entity].properties}
         assert header[: len(specified)] == specified
         assert set(header) <= known
+        assert ("currency" in header) == (report_type not in COUNTS_ONLY)
         assert all(len(row) == len(header) for row in rows)
 
 

@@ -34,6 +34,7 @@ from promenade.model.shape import EVERY_SERVICE
 __all__ = [
     "ABTestROI",
     "ABTestResults",
+    "ABTestResultsByCurrency",
     "DailyABTestAggregates",
     "PilotComparisonReports",
     "PromotionAbComparison",
@@ -55,8 +56,8 @@ _KEPT_NAME = _unseen(text(255, "Name of the promotion when this was last compute
 _COMPUTED_AT = timestamp("Time at which this was computed.", required=True)
 _TRIAL = choice("PILOT", "EXPERIMENT", doc="Whether the trial is a pilot or an experiment.", required=True)
 _COMPARED_CURRENCY = currency_code(
-    "The currency in which averages are compared: the only one or, of several, the only one with sales on both "
-    "sides; null: several currencies, at face value."
+    "The currency of the amounts: the only one or, of several, the only one with sales on both sides; null: there are"
+    " several, see ABTestResultsByCurrency, and amounts and their statistics are null."
 )
 
 
@@ -81,15 +82,14 @@ def _number(doc: str) -> Field:
     return long_integer(doc, required=True)
 
 
-class ABTestResults(Entity, reporting=RO, key=("promotion_id",)):
-    """The results of the two arms of a pilot or an experiment, and whether chance alone explains the difference.
-
-    The main result is revenue: Welch's t-test, two-sided, of the baskets of both arms. The second one is conversion:
-    Pearson's chi-squared test without correction.
-    """
-
+class _Trial(Fields):
     promotion_id = _PROMOTION
     promotion_name = _NAME
+
+
+class ResultFields(Fields):
+    """The comparison of the two arms of a trial: amounts are in one currency."""
+
     control_avg_basket = computed_amount("Average basket of the control arm.")
     experiment_avg_basket = computed_amount("Average basket of the treated arm.")
     revenue_uplift = _change("(experimentAvgBasket - controlAvgBasket) / controlAvgBasket, in percent.")
@@ -106,20 +106,48 @@ class ABTestResults(Entity, reporting=RO, key=("promotion_id",)):
     )
     p_value = _probability("p-value of chiSquared.")
     is_significant = _significance("pValue")
-    currency = _COMPARED_CURRENCY
+
+
+class _OneCurrency(Fields):
+    currency = currency_code("The currency of the amounts.", required=True)
+
+
+class TrialFields(Fields):
+    """What else is told of the result of a trial."""
+
     trial = _TRIAL
     control_transactions = _number("Number of baskets in the control arm.")
     experiment_transactions = _number("Number of baskets in the treated arm.")
     control_conversions = _number("Number of converted baskets in the control arm.")
     experiment_conversions = _number("Number of converted baskets in the treated arm.")
-    total_discount = computed_amount("Discounts of the promotion in the treated arm, at face value.", required=True)
+    total_discount = computed_amount("Discounts of the promotion in the treated arm.")
     significance_level = _LEVEL
     computed_at = _COMPUTED_AT
     kept_name = _KEPT_NAME
 
 
+class ABTestResults(TrialFields, ResultFields, _Trial, Entity, reporting=RO, key=("promotion_id",)):
+    """The results of the two arms of a pilot or an experiment, and whether chance alone explains the difference.
+
+    The main result is revenue: Welch's t-test, two-sided, of the baskets of both arms. The second one is conversion:
+    Pearson's chi-squared test without correction. Baskets are counted in all currencies; amounts and their statistics
+    are those of sales in `currency`.
+    """
+
+    currency = _COMPARED_CURRENCY
+
+
+class ABTestResultsByCurrency(
+    TrialFields, _OneCurrency, ResultFields, _Trial, Entity, reporting=RO, key=("promotion_id", "currency")
+):
+    """The same as ABTestResults for each currency, from the baskets in that currency alone."""
+
+
 class ArmFields(Fields):
-    """The results of one arm of a trial."""
+    """The results of one arm of a trial.
+
+    Baskets are counted in all currencies; amounts and their statistics are those of sales in `currency`.
+    """
 
     promotion_id = _PROMOTION
     arm = choice("PILOT", "EXPERIMENT", "CONTROL", doc="The arm.")
@@ -139,8 +167,8 @@ class ArmFields(Fields):
     )
     currency = _COMPARED_CURRENCY
     conversions = _number("Number of its converted baskets.")
-    revenue = computed_amount("Sum of its baskets, at face value.", required=True)
-    total_discount = computed_amount("Discounts of the promotion in this arm, at face value.", required=True)
+    revenue = computed_amount("Sum of its baskets.")
+    total_discount = computed_amount("Discounts of the promotion in this arm.")
     significance_level = _LEVEL
 
 
@@ -260,10 +288,9 @@ class PromotionUpliftAnalysis(
     due_at = _unseen(timestamp("End of its next day; null: no more days."))
 
 
-class PromotionUpliftByCurrency(UpliftFields, Entity, reporting=RO, key=("promotion_id", "currency")):
+class PromotionUpliftByCurrency(_OneCurrency, UpliftFields, Entity, reporting=RO, key=("promotion_id", "currency")):
     """The same as PromotionUpliftAnalysis for each currency, from the sales in that currency alone."""
 
     promotion_id = _PROMOTION
     promotion_name = _NAME
-    currency = currency_code("The currency of the amounts.", required=True)
     computed_at = _COMPUTED_AT

@@ -20,11 +20,11 @@ from promenade.model.declare import declared
 EXPORT_CSV = "exportCsv"
 EXPORT_FILE = "CsvExport"
 _EXPORTED = {
-    "promotionPerformance": ("PromotionPerformance", "last_applied_at"),
-    "stakeholderCost": ("StakeholderCostBreakdown", "linked_promotions"),
+    "promotionPerformance": ("PromotionPerformanceByCurrency", "currency"),
+    "stakeholderCost": ("StakeholderCostBreakdown", "currency"),
     "budgetUtilization": ("BudgetUtilization", "linked_promotions"),
     "couponAnalytics": ("CouponAnalytics", "redemption_rate"),
-    "abTestResults": ("ABTestResults", "is_significant"),
+    "abTestResults": ("ABTestResultsByCurrency", "currency"),
 }
 """By report type, in the order of the specification: the entity, and the last of its fields that is exported."""
 

@@ -28,6 +28,7 @@ __all__ = [
     "PromotionDiscountDistribution",
     "PromotionHourOfDay",
     "PromotionPerformance",
+    "PromotionPerformanceByCurrency",
     "PromotionPostMortemTopArticles",
     "PromotionPostMortemTopStores",
     "PromotionTopArticles",
@@ -52,13 +53,13 @@ class _Promotion(Fields):
     )
 
 
-class PromotionPerformance(_Promotion, Entity, reporting=RO, key=("promotion_id",)):
-    """The totals of each promotion that was ever applied; deleted promotions are included."""
-
+class _State(Fields):
     promotion_status = text(30, "Current status; null: deleted.", virtual=True)
     promotion_type = text(30, "Type; null: deleted.", virtual=True)
     applications_count = measured(Merge.SUM, _COUNT, of="applications")
-    total_discount_given = measured(Merge.SUM, _GIVEN, of="total_discount")
+
+
+class _Averages(Fields):
     avg_discount_per_tx = decimal(18, 3, "Average discount per application.", virtual=True)
     first_applied_at = measured(
         Merge.LEAST,
@@ -70,8 +71,27 @@ class PromotionPerformance(_Promotion, Entity, reporting=RO, key=("promotion_id"
         timestamp("Confirmation time of the last sale to which it was applied.", required=True),
         of="confirmed_at",
     )
+
+
+class _TotalInOneCurrency(Fields):
+    total_discount_given = measured(
+        Merge.SUM_WITHIN,
+        computed_amount("The discount charged; null: in several currencies, see PromotionPerformanceByCurrency."),
+        of="total_discount",
+        by="currency",
+    )
+
+
+class PromotionPerformance(
+    _Averages, _TotalInOneCurrency, _State, _Promotion, Entity, reporting=RO, key=("promotion_id",)
+):
+    """The totals of each promotion that was ever applied; deleted promotions are included.
+
+    To compare the amounts of promotions, filter by `currency`, or read PromotionPerformanceByCurrency.
+    """
+
     currency = measured(
-        Merge.SAME, currency_code("The currency of the amounts; null: several currencies, added at face value.")
+        Merge.SAME, currency_code("The currency of the amounts; null: several, and the amounts are null.")
     )
     logged_name = measured(
         Merge.LATEST,
@@ -79,6 +99,18 @@ class PromotionPerformance(_Promotion, Entity, reporting=RO, key=("promotion_id"
         of="promotion_name",
         by="last_applied_at",
     )
+
+
+class _Total(Fields):
+    total_discount_given = measured(Merge.SUM, _GIVEN, of="total_discount")
+
+
+class PromotionPerformanceByCurrency(
+    _Averages, _Total, _State, _Promotion, Entity, reporting=RO, key=("promotion_id", "currency")
+):
+    """The totals of each promotion in each currency in which it was applied; deleted promotions are included."""
+
+    currency = _CURRENCY
 
 
 class _Usage(Fields):

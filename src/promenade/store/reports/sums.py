@@ -43,6 +43,10 @@ def _same(one: Any, other: Any) -> Any:
     return one if one == other else None
 
 
+def _sum_within(one: Any, other: Any) -> Any:
+    return None if one is None or other is None else one + other
+
+
 _JOINS: Mapping[Merge, _Join] = {
     Merge.SUM: add,
     Merge.DISTINCT: or_,
@@ -52,6 +56,7 @@ _JOINS: Mapping[Merge, _Join] = {
     Merge.LAST: _last,
     Merge.LATEST: _last,
     Merge.SAME: _same,
+    Merge.SUM_WITHIN: _sum_within,
 }
 
 
@@ -64,12 +69,13 @@ class _Figures:
         self._key = _all_of([column.info.get("of", column.name) for column in _dimensions(name)])
         self._values = _all_of([one.of or column for column, one in measures.items()])
         self._joins = [(at, _JOINS[one.merge]) for at, one in enumerate(measures.values())]
-        # LATEST measures need another column, and DISTINCT ones a set: both are handled separately.
-        self._latest = [
-            (at, list(measures).index(one.by)) for at, one in enumerate(measures.values()) if one.merge is Merge.LATEST
-        ]
+        # LATEST and SUM_WITHIN need another column, and DISTINCT a set: they are handled separately.
+        self._latest, self._within = (
+            [(at, list(measures).index(one.by)) for at, one in enumerate(measures.values()) if one.merge is merge]
+            for merge in (Merge.LATEST, Merge.SUM_WITHIN)
+        )
         self._distinct = [at for at, one in enumerate(measures.values()) if one.merge is Merge.DISTINCT]
-        sums = (Merge.SUM, Merge.DISTINCT)
+        sums = (Merge.SUM, Merge.DISTINCT, Merge.SUM_WITHIN)
         self._summed = [at for at, one in enumerate(measures.values()) if one.merge in sums]
         self._found: dict[Key, list[Any]] = {}
 
@@ -85,6 +91,9 @@ class _Figures:
         for at, by in self._latest:
             if new[by] < old[by]:
                 new[at] = old[at]
+        for at, by in self._within:
+            if new[by] != old[by]:
+                new[at] = None
         for at, join in self._joins:
             old[at] = join(old[at], new[at])
 
@@ -97,7 +106,7 @@ class _Figures:
                 values[at] = len(values[at])
             if sign < 0:
                 for at in self._summed:
-                    values[at] = -values[at]
+                    values[at] = None if values[at] is None else -values[at]
             rows.append(dict(zip((*dimensions, *measures), (*key, *values), strict=True)))
         return rows
 
@@ -254,6 +263,8 @@ def _merged(rows: Table, given: Any, column: str, measure: Measure) -> ColumnEle
             return case((given[measure.by] >= rows.c[measure.by], new), else_=old)
         case Merge.SAME:
             return case((old == new, old), else_=null())
+        case Merge.SUM_WITHIN:
+            return case((rows.c[measure.by] == given[measure.by], old + new), else_=null())
         case _:
             total: ColumnElement[Any] = old + new
             return total
@@ -297,12 +308,13 @@ async def sums_between(
     return await session.execute(statement.group_by(*keys))
 
 
-def add_up(name: str, by: str, rows: Iterable[Any]) -> dict[Any, dict[str, Any]]:
-    """Add up the totals of several spans, which are rows with the measures of an aggregate, by one dimension."""
+def add_up(name: str, by: Sequence[str], rows: Iterable[Any]) -> dict[Key, dict[str, Any]]:
+    """Add up the totals of several spans, which are rows with the measures of an aggregate, by some dimensions."""
     joins = {column: _SPANS[one.merge] for column, one in _measures(name).items() if one.merge in _SPANS}
-    found: dict[Any, dict[str, Any]] = {}
+    key_of = _all_of(by)
+    found: dict[Key, dict[str, Any]] = {}
     for row in rows:
-        new = {column: getattr(row, column) for column in joins}
-        old = found.get(getattr(row, by))
-        found[getattr(row, by)] = new if old is None else {one: join(old[one], new[one]) for one, join in joins.items()}
+        key, new = key_of(row), {column: getattr(row, column) for column in joins}
+        old = found.get(key)
+        found[key] = new if old is None else {one: join(old[one], new[one]) for one, join in joins.items()}
     return found

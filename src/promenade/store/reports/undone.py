@@ -2,7 +2,8 @@
 last use.
 
 Sums are subtracted; a row from which everything is subtracted is deleted. A time is only looked up again if it is that
-of the cancelled sale: that of a day in the logs, those of a month and of a promotion in its days.
+of the cancelled sale: that of a day in the logs, those of a month and of a currency in its days, that of a promotion in
+its currencies.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ _LOGS = table("CalculationLogs")
 _LOG_PROMOTIONS = part_rows("CalculationLogPromotions")
 _USAGE = table("PromotionUsageByDay")
 _PERFORMANCE = table("PromotionPerformance")
+_BY_CURRENCY = table("PromotionPerformanceByCurrency")
 _UTC_DAYS = table("promotion_utc_days")
 _UTC_MONTHS = table("promotion_utc_months")
 _HOURS = table("PromotionHourOfDay")
@@ -29,6 +31,7 @@ _HOURS_DUE = table("promotion_hours_due")
 _WEEKDAYS = table("PromotionUsageByDayOfWeek")
 _COUNTED_BY = {
     "PromotionPerformance": "applications_count",
+    "PromotionPerformanceByCurrency": "applications_count",
     "PromotionUsageByDay": "applications",
     "PromotionUsageByHour": "applications",
     "PromotionUsageByDayOfWeek": "applications",
@@ -82,29 +85,46 @@ async def correct_moments(session: Session, applied: Collection[Applied]) -> Non
         its_month = _of(_UTC_MONTHS, one, _UTC_MONTHS.c.month == month)
         if await _has_moment(session, _UTC_MONTHS, its_month, one.at):
             days = _of(_UTC_DAYS, one, _UTC_DAYS.c.day >= month, _UTC_DAYS.c.day < (month + 31 * _DAY).replace(day=1))
-            await _set(session, _UTC_MONTHS, its_month, await _least_and_most(session, days))
+            await _set(session, _UTC_MONTHS, its_month, await _least_and_most(session, _UTC_DAYS, days))
+    gone = {one.at for one in applied}
+    for promotion_id, currency in sorted({(one.promotion_id, one.currency) for one in applied}):
+        await _correct_currency(session, promotion_id, currency, gone)
     for promotion_id in sorted({one.promotion_id for one in applied}):
-        await _correct_promotion(session, promotion_id, {one.at for one in applied})
+        await _correct_promotion(session, promotion_id, gone)
+
+
+async def _correct_currency(session: Session, promotion_id: str, currency: str, gone: set[datetime]) -> None:
+    """Set first and last use of a promotion in a currency, if they were those of a cancelled sale."""
+    its = and_(_BY_CURRENCY.c.promotion_id == promotion_id, _BY_CURRENCY.c.currency == currency)
+    if not await _shows(session, _BY_CURRENCY, its, gone):
+        return
+    its_days = _USAGE.c.promotion_id == promotion_id, _USAGE.c.currency == currency
+    found: Any = (await session.execute(select(func.min(_USAGE.c.day), func.max(_USAGE.c.day)).where(*its_days)))[0]
+    if found[0] is None:
+        return
+    # A day on the clock of a POS group is at most one day in UTC away.
+    near = sorted({day + offset * _DAY for day in found for offset in (-1, 0, 1)})
+    of_both = _UTC_DAYS.c.promotion_id == promotion_id, _UTC_DAYS.c.currency == currency
+    around = and_(*of_both, _UTC_DAYS.c.day.in_(near))
+    await _set(session, _BY_CURRENCY, its, await _least_and_most(session, _UTC_DAYS, around))
 
 
 async def _correct_promotion(session: Session, promotion_id: str, gone: set[datetime]) -> None:
-    """Set first and last use of a promotion, and its currency, which is null if there are several."""
-    days = _USAGE.c.day, _USAGE.c.currency
-    ends: list[Any] = [function(column) for column in days for function in (func.min, func.max)]
-    found: Any = (await session.execute(select(*ends).where(_USAGE.c.promotion_id == promotion_id)))[0]
-    first, last, *currencies = found
-    if first is None:
-        return
+    """Set first and last use of a promotion, its currency and its amount; the latter are null if there are several."""
     its = _PERFORMANCE.c.promotion_id == promotion_id
-    only = currencies[0] if currencies[0] == currencies[1] else None
-    await session.rowcount(update(_PERFORMANCE).where(its).values(currency=only))
-    shown = select(_PERFORMANCE.c.first_applied_at, _PERFORMANCE.c.last_applied_at).where(its)
-    if gone.isdisjoint((await session.execute(shown))[0]):
-        return
-    # A day on the clock of a POS group is at most one day in UTC away.
-    near = [day + offset * _DAY for day in (first, last) for offset in (-1, 0, 1)]
-    around = and_(_UTC_DAYS.c.promotion_id == promotion_id, _UTC_DAYS.c.day.in_(sorted(set(near))))
-    await _set(session, _PERFORMANCE, its, await _least_and_most(session, around))
+    every = _BY_CURRENCY.c.promotion_id == promotion_id
+    columns = (_BY_CURRENCY.c.currency, _BY_CURRENCY.c.total_discount_given)
+    rows = await session.execute(select(*columns).where(every).limit(2))
+    currency, total = tuple(rows[0])[:2] if len(rows) == 1 else (None, None)
+    await session.rowcount(update(_PERFORMANCE).where(its).values(currency=currency, total_discount_given=total))
+    if await _shows(session, _PERFORMANCE, its, gone):
+        await _set(session, _PERFORMANCE, its, await _least_and_most(session, _BY_CURRENCY, every))
+
+
+async def _shows(session: Session, rows: Any, its: ColumnElement[bool], moments: set[datetime]) -> bool:
+    """Whether first or last use is one of these moments."""
+    shown = await session.execute(select(rows.c.first_applied_at, rows.c.last_applied_at).where(its))
+    return any(not moments.isdisjoint(row) for row in shown)
 
 
 def _of(rows: Any, one: Applied, *when: ColumnElement[bool]) -> ColumnElement[bool]:
@@ -116,9 +136,9 @@ async def _has_moment(session: Session, rows: Any, its: ColumnElement[bool], at:
     return bool(await session.execute(select(rows.c.promotion_id).where(its, moment)))
 
 
-async def _least_and_most(session: Session, days: ColumnElement[bool]) -> tuple[Any, Any]:
-    """Return the first and the last use on some days."""
-    both = select(func.min(_UTC_DAYS.c.first_applied_at), func.max(_UTC_DAYS.c.last_applied_at)).where(days)
+async def _least_and_most(session: Session, rows: Any, its: ColumnElement[bool]) -> tuple[Any, Any]:
+    """Return the first and the last use that some rows tell."""
+    both = select(func.min(rows.c.first_applied_at), func.max(rows.c.last_applied_at)).where(its)
     found: Any = (await session.execute(both))[0]
     return found[0], found[1]
 

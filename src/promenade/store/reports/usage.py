@@ -182,11 +182,15 @@ class PromotionNames:
     type: str | None
 
 
+_SUMMED_BY = ("promotion_id", "currency")
+
+
 async def sums_of(
     session: Session, since: datetime, until: datetime, promotion_id: str | None = None
-) -> dict[str, dict[str, Any]]:
-    """Return the totals by promotion of sales confirmed from ``since`` to before ``until``; of one promotion or all.
+) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the totals of sales confirmed from ``since`` to before ``until``, by promotion and currency.
 
+    They are those of one promotion or of all.
     Sales of whole UTC days are included once reports count them, those of the first and last, incomplete day as soon as
     they are confirmed.
     """
@@ -197,8 +201,8 @@ async def sums_of(
     for span, first, stop in stretch.spans():
         name = f"promotion_utc_{span}s"
         of_one = () if promotion_id is None else (table(name).c.promotion_id == promotion_id,)
-        rows += await sums_between(session, name, ("promotion_id",), first, stop, *of_one)
-    return add_up("promotion_utc_days", "promotion_id", rows)
+        rows += await sums_between(session, name, _SUMMED_BY, first, stop, *of_one)
+    return {(key[0], key[1]): sums for key, sums in add_up("promotion_utc_days", _SUMMED_BY, rows).items()}
 
 
 async def _of_logs(session: Session, since: datetime, until: datetime, promotion_id: str | None) -> list[Any]:
@@ -208,6 +212,7 @@ async def _of_logs(session: Session, since: datetime, until: datetime, promotion
     statement = (
         select(
             promotion.label("promotion_id"),
+            _LOGS.c.currency,
             func.count(_LOG_PROMOTIONS.c.log_id.distinct()).label("applications"),
             func.sum(_LOG_PROMOTIONS.c.total_discount).label("total_discount"),
             func.min(_LOGS.c.confirmed_at).label("first_applied_at"),
@@ -215,7 +220,7 @@ async def _of_logs(session: Session, since: datetime, until: datetime, promotion
         )
         .select_from(_LOGS.join(_LOG_PROMOTIONS, _LOG_PROMOTIONS.c.log_id == _LOGS.c.id))
         .where(_LOGS.c.confirmed_at >= since, _LOGS.c.confirmed_at < until, _LOGS.c.status == "CALCULATED", applied)
-        .group_by(promotion)
+        .group_by(promotion, _LOGS.c.currency)
     )
     found = await session.execute(statement)
     # Filtered here: with a condition on one promotion a planner may read all its sales instead of those of a day.

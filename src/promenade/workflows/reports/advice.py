@@ -268,6 +268,8 @@ def _advice_of(sale: LoggedSale, evaluations: Sequence[Evaluation]) -> tuple[dic
         if counter > sale.transaction_counter:
             continue
         outcome = _outcome(row.record)
+        if outcome.currency != sale.currency:  # the amounts of the baskets cannot be compared
+            continue
         advice = outcome.advice()
         day = _day(row.evaluated_at, row.time_zone)
         total = Decimal(outcome.grand_total_minor).scaleb(-outcome.exponent)

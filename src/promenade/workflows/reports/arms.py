@@ -33,7 +33,7 @@ from promenade.workflows.context import Context
 from promenade.workflows.reports import uplift
 from promenade.workflows.reports.arms_counting import add_up
 from promenade.workflows.reports.arms_pace import in_portions
-from promenade.workflows.reports.arms_results import comparisons_of, extra_revenue, result_of
+from promenade.workflows.reports.arms_results import comparisons_of, extra_revenue, result_of, results_by_currency
 from promenade.workflows.reports.exports import Period, export
 from promenade.workflows.reports.folds import fold, refresher
 from promenade.workflows.reports.sales import LoggedSale, sales_of
@@ -42,9 +42,10 @@ _PARTS = (uplift,)
 """The modules that register the rest."""
 
 PORTION = 10  # promotions compared per unit of work
+BY_CURRENCY = "ABTestResultsByCurrency"
 
 
-@fold("arms", tables=(DAYS, UTC_DAYS, "ABTestResults", "PromotionAbComparison"))
+@fold("arms", tables=(DAYS, UTC_DAYS, "ABTestResults", BY_CURRENCY, "PromotionAbComparison"))
 async def add(session: Session, sales: Sequence[LoggedSale], at: datetime, sign: int = 1) -> int:
     """Add sales to their arms, or take cancelled ones out again."""
     moments = [one.evaluated_at for one in sales]
@@ -75,8 +76,11 @@ async def _compare(session: Session, promotion_ids: Sequence[str], at: datetime)
     by_promotion = by_promotions(await read_sums(session, DAYS, promotion_ids))
     level = await significance_level(session)
     results = [result_of(promotion_id, sums, level, at) for promotion_id, sums in by_promotion.items()]
+    details = [row for one in by_promotion for row in results_by_currency(one, by_promotion[one], level, at)]
     arms = [row for one in results for row in comparisons_of(one, by_promotion[one["promotion_id"]])]
     await keep_results(session, "ABTestResults", results, ("promotion_id",))
+    await drop_results(session, BY_CURRENCY, promotion_ids)
+    await keep_results(session, BY_CURRENCY, details, ("promotion_id", "currency"))
     await drop_results(session, "PromotionAbComparison", promotion_ids)
     await keep_results(session, "PromotionAbComparison", arms, ("promotion_id", "arm"))
 
@@ -96,7 +100,7 @@ Sums = dict[str, dict[str, DaySums]]
 
 @export("abTestResults")
 async def rows(context: Context, period: Period) -> AsyncIterator[Mapping[str, Any]]:
-    """Yield a row for each pilot or experiment with a sale in the period, by promotion ID."""
+    """Yield a row for each pilot or experiment and each currency with a sale in the period, by promotion ID."""
     sums = await _sums(context, period)
     level = await context.database.read(significance_level, tenant=period.tenant_id)
     wanted = sorted(sums)
@@ -104,8 +108,8 @@ async def rows(context: Context, period: Period) -> AsyncIterator[Mapping[str, A
         ids = wanted[start : start + NAMES]
         known = await context.database.read(partial(names_of, promotion_ids=ids), tenant=period.tenant_id)
         for promotion_id in ids:
-            result = result_of(promotion_id, sums[promotion_id], level, context.clock())
-            yield {**result, "promotion_name": known.get(promotion_id, result["kept_name"])}
+            for row in results_by_currency(promotion_id, sums[promotion_id], level, context.clock()):
+                yield {**row, "promotion_name": known.get(promotion_id, row["kept_name"])}
 
 
 async def _sums(context: Context, period: Period) -> Sums:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -13,16 +14,15 @@ from promenade.store.reports.arms import ArmSums, DaySums
 from promenade.store.reports.trials import CONTROL, EXPERIMENT, PILOT
 from promenade.workflows.reports.statistics import Finding, chi_squared, is_significant, uplift_percent, welch
 
-FACE_VALUE_DIGITS = 2
 _CHANGE_MAX = Decimal(10) ** 15
 _STATISTIC_MAX = 1e11
 
 
 def amount(thousandths: Fraction | None, currency: str | None) -> Decimal | None:
-    """Round half up to whole minor units of the currency; None (several, at face value): to two decimals."""
-    if thousandths is None:
+    """Round half up to whole minor units of the currency; None without one."""
+    if thousandths is None or currency is None:
         return None
-    digits = FACE_VALUE_DIGITS if currency is None else minor_digits(currency)
+    digits = minor_digits(currency)
     minor = thousandths * 10**digits / 1000
     return Decimal(divide(minor.numerator, minor.denominator)).scaleb(-digits)
 
@@ -47,42 +47,56 @@ def probability(test: Finding | None) -> Decimal | None:
     return None if test is None else Decimal(f"{test.p_value:.10f}")
 
 
-def result_of(promotion_id: str, sums: Mapping[str, DaySums], level: Decimal, at: datetime) -> dict[str, Any]:
-    """Build the row of ABTestResults from the sums of both arms by currency; ``level`` is that of significance."""
-    whole, (currency, money) = _together(sums), _money(sums)
-    treated, control = whole.treated, whole.control
+Sums = Mapping[str, DaySums]
+"""The sums of both arms of a trial by currency."""
+
+
+def result_of(promotion_id: str, sums: Sums, level: Decimal, at: datetime) -> dict[str, Any]:
+    """Build the row of ABTestResults; ``level`` is that of significance."""
+    currency = _compared_currency(sums)
+    return _result(promotion_id, sums, currency, level, at)
+
+
+def results_by_currency(promotion_id: str, sums: Sums, level: Decimal, at: datetime) -> list[dict[str, Any]]:
+    """Build the rows of ABTestResultsByCurrency."""
+    return [_result(promotion_id, {one: sums[one]}, one, level, at) for one in sorted(sums)]
+
+
+def _result(promotion_id: str, sums: Sums, currency: str | None, level: Decimal, at: datetime) -> dict[str, Any]:
+    """Compare the arms: counts of all ``sums``, amounts of those in ``currency``; None: no amounts."""
+    money = _money(sums, currency)
+    treated, control = (_Counts.of(arm) for arm in _arms(sums))
     revenue = welch(money.treated.baskets, money.control.baskets)
-    converted = chi_squared(treated.conversions, treated.baskets.count, control.conversions, control.baskets.count)
+    converted = chi_squared(treated.hits, treated.baskets, control.hits, control.baskets)
     return {
         "promotion_id": promotion_id,
         "control_avg_basket": amount(money.control.baskets.mean, currency),
         "experiment_avg_basket": amount(money.treated.baskets.mean, currency),
-        "revenue_uplift": percent(_revenue_uplift(money)),
+        "revenue_uplift": percent(uplift_percent(money.treated.baskets.mean, money.control.baskets.mean)),
         "revenue_t_statistic": statistic(revenue),
         "revenue_p_value": probability(revenue),
         "revenue_is_significant": is_significant(revenue, level),
-        "control_conversion_rate": percent(_rate(control)),
-        "experiment_conversion_rate": percent(_rate(treated)),
-        "uplift": percent(uplift_percent(_rate(treated), _rate(control))),
+        "control_conversion_rate": percent(control.rate),
+        "experiment_conversion_rate": percent(treated.rate),
+        "uplift": percent(uplift_percent(treated.rate, control.rate)),
         "chi_squared": statistic(converted),
         "p_value": probability(converted),
         "is_significant": is_significant(converted, level),
         "currency": currency,
-        "trial": whole.trial,
-        "control_transactions": control.baskets.count,
-        "experiment_transactions": treated.baskets.count,
-        "control_conversions": control.conversions,
-        "experiment_conversions": treated.conversions,
-        "total_discount": Decimal(treated.discount).scaleb(-3),
+        "trial": money.trial,
+        "control_transactions": control.baskets,
+        "experiment_transactions": treated.baskets,
+        "control_conversions": control.hits,
+        "experiment_conversions": treated.hits,
+        "total_discount": None if currency is None else Decimal(money.treated.discount).scaleb(-3),
         "significance_level": level,
         "computed_at": at,
-        "kept_name": whole.promotion_name,
+        "kept_name": money.promotion_name,
     }
 
 
-def comparisons_of(result: Mapping[str, Any], sums: Mapping[str, DaySums]) -> list[dict[str, Any]]:
+def comparisons_of(result: Mapping[str, Any], sums: Sums) -> list[dict[str, Any]]:
     """Build the rows of PromotionAbComparison from that of ABTestResults: the treated arm and its control arm."""
-    whole = _together(sums)
     names = ("promotion_id", "currency", "trial", "significance_level", "computed_at", "kept_name")
     shared = {name: result[name] for name in names}
     compared = {
@@ -92,21 +106,22 @@ def comparisons_of(result: Mapping[str, Any], sums: Mapping[str, DaySums]) -> li
         "conversion_uplift": result["uplift"],
         "conversion_p_value": result["p_value"],
     }
-    alone = dict.fromkeys(compared)
+    money = _money(sums, result["currency"])
     return [
-        {**shared, **compared, "arm": whole.trial, **_arm(whole.treated, result["experiment_avg_basket"])},
-        {**shared, **alone, "arm": CONTROL, **_arm(whole.control, result["control_avg_basket"])},
+        {**shared, **compared, "arm": result["trial"], **_arm(result, "experiment", money.treated)},
+        {**shared, **dict.fromkeys(compared), "arm": CONTROL, **_arm(result, "control", money.control)},
     ]
 
 
-def _arm(arm: ArmSums, average: Decimal | None) -> dict[str, Any]:
+def _arm(result: Mapping[str, Any], side: str, money: ArmSums) -> dict[str, Any]:
+    has_amounts = result["currency"] is not None
     return {
-        "transactions": arm.baskets.count,
-        "avg_basket": average,
-        "conversion_rate": percent(_rate(arm)),
-        "conversions": arm.conversions,
-        "revenue": Decimal(arm.baskets.total).scaleb(-3),
-        "total_discount": Decimal(arm.discount).scaleb(-3),
+        "transactions": result[f"{side}_transactions"],
+        "avg_basket": result[f"{side}_avg_basket"],
+        "conversion_rate": result[f"{side}_conversion_rate"],
+        "conversions": result[f"{side}_conversions"],
+        "revenue": Decimal(money.baskets.total).scaleb(-3) if has_amounts else None,
+        "total_discount": Decimal(money.discount).scaleb(-3) if has_amounts else None,
     }
 
 
@@ -118,32 +133,42 @@ def extra_revenue(day: DaySums, currency: str) -> Decimal | None:
     return amount(day.treated.baskets.total - usual * day.treated.baskets.count, currency)
 
 
-def _together(sums: Mapping[str, DaySums]) -> DaySums:
-    """Both arms over all currencies, with money at face value."""
-    whole = DaySums(PILOT)
-    for one in sums.values():
-        whole.join(one)
-        if one.trial == EXPERIMENT:
-            whole.trial = EXPERIMENT
-    return whole
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """The baskets of an arm in all currencies, and how many of them are converted."""
+
+    baskets: int
+    hits: int
+
+    @classmethod
+    def of(cls, arms: Sequence[ArmSums]) -> _Counts:
+        return cls(sum(one.baskets.count for one in arms), sum(one.conversions for one in arms))
+
+    @property
+    def rate(self) -> Fraction | None:
+        """The conversion rate in percent."""
+        return Fraction(self.hits * 100, self.baskets) if self.baskets else None
 
 
-def _money(sums: Mapping[str, DaySums]) -> tuple[str | None, DaySums]:
-    """Return the currency whose averages are compared, and its sums.
+def _arms(sums: Sums) -> tuple[list[ArmSums], list[ArmSums]]:
+    return [one.treated for one in sums.values()], [one.control for one in sums.values()]
 
-    With several currencies it is the only one in which both arms have sales, so that like is compared with like;
-    otherwise all of them at face value, with currency None.
+
+def _compared_currency(sums: Sums) -> str | None:
+    """Return the currency whose amounts are compared; None: there are several, see `results_by_currency`.
+
+    With several currencies it is the only one in which both arms have sales, so that like is compared with like.
     """
     if len(sums) == 1:
-        return next(iter(sums.items()))
+        return next(iter(sums))
     shared = [name for name, one in sums.items() if one.treated.baskets.count and one.control.baskets.count]
-    return (shared[0], sums[shared[0]]) if len(shared) == 1 else (None, _together(sums))
+    return shared[0] if len(shared) == 1 else None
 
 
-def _revenue_uplift(whole: DaySums) -> Fraction | None:
-    return uplift_percent(whole.treated.baskets.mean, whole.control.baskets.mean)
-
-
-def _rate(arm: ArmSums) -> Fraction | None:
-    """The conversion rate in percent."""
-    return Fraction(arm.conversions * 100, arm.baskets.count) if arm.baskets.count else None
+def _money(sums: Sums, currency: str | None) -> DaySums:
+    """Return the sums in one currency, none without one; with the trial and the name of all."""
+    money = DaySums(EXPERIMENT if any(one.trial == EXPERIMENT for one in sums.values()) else PILOT)
+    if currency is not None:
+        money.join(sums[currency])
+    names = [one.promotion_name for one in sums.values() if one.promotion_name]
+    return replace(money, promotion_name=names[-1] if names else None)

@@ -124,9 +124,9 @@ def _article_discounts(sale: LoggedSale) -> Iterator[_ArticleDiscount]:
 
 
 _OF_PROMOTIONS = (
-    "PromotionPerformance", "PromotionUsageByDay", "PromotionUsageByHour", "PromotionUsageByDayOfWeek",
-    "PromotionHourOfDay", "PromotionDiscountDistribution", "promotion_utc_days", "promotion_utc_months",
-    "promotion_pos_group_sums",
+    "PromotionPerformance", "PromotionPerformanceByCurrency", "PromotionUsageByDay", "PromotionUsageByHour",
+    "PromotionUsageByDayOfWeek", "PromotionHourOfDay", "PromotionDiscountDistribution", "promotion_utc_days",
+    "promotion_utc_months", "promotion_pos_group_sums",
 )  # fmt: skip
 _OF_ARTICLES = "promotion_article_sums"
 _TO_BE_PLACED = "promotion_places_due"
@@ -192,25 +192,26 @@ _THOUSANDTH = Decimal("0.001")
 
 @export("promotionPerformance")
 async def promotion_performance(context: Context, period: Period) -> AsyncIterator[Row]:
-    """Yield the promotions that applied within the period, highest total discount first."""
+    """Yield the promotions that applied within the period, by currency, the highest total discount first."""
 
-    async def look(session: Session) -> dict[str, dict[str, Any]]:
+    async def look(session: Session) -> dict[tuple[str, str], dict[str, Any]]:
         sums = await store.sums_of(session, period.since, period.until, period.promotion_id)
         if period.stakeholder_id is None:
             return sums
         paid = await store.paid_by(session, period.stakeholder_id)
-        return {promotion_id: one for promotion_id, one in sums.items() if promotion_id in paid}
+        return {key: one for key, one in sums.items() if key[0] in paid}
 
     found = await context.database.read(look, tenant=period.tenant_id)
-    ordered = sorted(found, key=lambda one: (-found[one]["total_discount"], one))
+    ordered = sorted(found, key=lambda one: (one[1], -found[one]["total_discount"], one[0]))
     for start in range(0, len(ordered), NAMED_AT_ONCE):
         some = ordered[start : start + NAMED_AT_ONCE]
-        names = await context.database.read(partial(store.names_of, promotions=some), tenant=period.tenant_id)
-        for promotion_id in some:
-            yield _row(promotion_id, found[promotion_id], names.get(promotion_id, _UNKNOWN))
+        reading = partial(store.names_of, promotions=sorted({promotion_id for promotion_id, _ in some}))
+        names = await context.database.read(reading, tenant=period.tenant_id)
+        for promotion_id, currency in some:
+            yield _row(promotion_id, currency, found[promotion_id, currency], names.get(promotion_id, _UNKNOWN))
 
 
-def _row(promotion_id: str, sums: Mapping[str, Any], names: PromotionNames) -> Row:
+def _row(promotion_id: str, currency: str, sums: Mapping[str, Any], names: PromotionNames) -> Row:
     average = sums["total_discount"] / sums["applications"]
     return {
         "promotion_id": promotion_id,
@@ -222,4 +223,5 @@ def _row(promotion_id: str, sums: Mapping[str, Any], names: PromotionNames) -> R
         "avg_discount_per_tx": average.quantize(_THOUSANDTH, ROUND_HALF_UP),
         "first_applied_at": sums["first_applied_at"],
         "last_applied_at": sums["last_applied_at"],
+        "currency": currency,
     }

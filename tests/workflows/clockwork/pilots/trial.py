@@ -94,11 +94,11 @@ class Trial:
 
     async def set_level(self, level: str) -> None:
         """Set the tenant's level of significance."""
-        database, settings, how = self.context.database, {"significanceLevel": level}, {"at": NOON, "user": "operator"}
+        database, settings = self.context.database, {"significanceLevel": level}
         try:
-            await create_tenant(database, TENANT, settings=settings, **how)
+            await create_tenant(database, TENANT, settings=settings, at=NOON, user="operator")
         except Conflict:
-            await set_tenant(database, TENANT, settings, **how)
+            await set_tenant(database, TENANT, settings, at=NOON, user="operator")
 
     async def status(self, promotion: str | None = None) -> str:
         return str((await self.office.row("Promotions", promotion or self.promotion))["status"])

@@ -178,8 +178,20 @@ async def test_amounts_are_compared_within_one_currency(market: Market) -> None:
     await market.sell("ALPS", A=3000)  # now both arms have both currencies
     await market.report()
     result = await market.result(trial.promotion)
-    assert (result["currency"], result["controlAvgBasket"]) == (None, 20)
-    assert result["experimentAvgBasket"] == Decimal("201.21")  # 9.50, 19.00, 9.50, 19.00 and 949.05
+    assert [result[name] for name in ("currency", "controlAvgBasket", "experimentAvgBasket", "revenueUplift")] == [
+        None
+    ] * 4
+    assert (result["totalDiscount"], result["revenuePValue"], result["revenueIsSignificant"]) == (None, None, None)
+    assert (result["experimentTransactions"], result["controlTransactions"]) == (5, 3)
+    assert [row["revenue"] for row in await market.entries("PromotionAbComparison", trial.promotion)] == [None, None]
+    names = ("controlAvgBasket", "experimentAvgBasket", "totalDiscount", "experimentTransactions")
+    rows = await market.entries("ABTestResultsByCurrency", trial.promotion)
+    assert {row["currency"]: [row[name] for name in names] for row in rows} == {
+        "EUR": [15, Decimal("14.25"), Decimal("1.50"), 2],
+        "CHF": [30, Decimal("325.85"), Decimal("51.45"), 3],  # 9.50, 19.00 and 949.05
+    }
+    exported = await market.exported(NOON, NOON + timedelta(days=1))
+    assert [(row["currency"], row["controlAvgBasket"]) for row in exported] == [("CHF", 30), ("EUR", 15)]
 
 
 async def test_a_deleted_promotion_stays_in_reports(market: Market) -> None:

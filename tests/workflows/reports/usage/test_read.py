@@ -97,10 +97,18 @@ async def test_a_promotion_that_is_deleted_stays_with_its_last_name(shop: Shop) 
     assert await of(shop, "PromotionPerformance", gone, *names) == [("gone", "None", "None", "1.000")]
     assert await of(shop, "PromotionUsageByDay", gone, "promotionName") == [("gone",)]
     await add(shop, [made_sale("T2", ("A", {"gone": "2"}), currency="CHF")])
-    assert await of(shop, "PromotionPerformance", gone, "totalDiscountGiven", "currency") == [("3.000", "None")]
+    amounts = ("totalDiscountGiven", "avgDiscountPerTx", "currency", "applicationsCount")
+    assert await of(shop, "PromotionPerformance", gone, *amounts) == [("None", "None", "None", "2")]
+    for at in range(2):
+        await add(shop, [made_sale(f"T{3 + at}", ("A", {"gone": "4"}), currency=("EUR", "CHF")[at])])
+    assert await of(shop, "PromotionPerformance", gone, *amounts) == [("None", "None", "None", "4")]
+    assert await of(shop, "PromotionPerformanceByCurrency", f"{gone}&$orderby=currency", *amounts) == [
+        ("6.000", "3.000", "CHF", "2"),
+        ("5.000", "2.500", "EUR", "2"),
+    ]
     assert await of(shop, "PromotionUsageByDay", gone, "totalDiscount", "currency") == [
-        ("2.000", "CHF"),
-        ("1.000", "EUR"),
+        ("6.000", "CHF"),
+        ("5.000", "EUR"),
     ]
     for name, days in (("gone for good", 1), ("as it was", -1)):  # the second is reported late
         late = made_sale(name, ("A", {"gone": "1"}), at=NOON + timedelta(days=days))

@@ -13,16 +13,16 @@ CREATE TABLE a_b_test_results (
 	chi_squared NUMERIC(18, 6),
 	p_value NUMERIC(11, 10),
 	is_significant BOOLEAN,
-	currency VARCHAR(3) COLLATE "C",
 	trial VARCHAR(30) COLLATE "C" NOT NULL,
 	control_transactions BIGINT NOT NULL,
 	experiment_transactions BIGINT NOT NULL,
 	control_conversions BIGINT NOT NULL,
 	experiment_conversions BIGINT NOT NULL,
-	total_discount NUMERIC(18, 3) NOT NULL,
+	total_discount NUMERIC(18, 3),
 	significance_level NUMERIC(4, 3),
 	computed_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	kept_name VARCHAR(255) COLLATE "C",
+	currency VARCHAR(3) COLLATE "C",
 	version INTEGER DEFAULT '1' NOT NULL,
 	CONSTRAINT pk_a_b_test_results__key PRIMARY KEY (tenant_id, promotion_id),
 	CONSTRAINT ck_a_b_test_results__control_conversion_rate_min CHECK (control_conversion_rate >= 0),
@@ -36,6 +36,47 @@ ALTER TABLE a_b_test_results ENABLE ROW LEVEL SECURITY;
 ALTER TABLE a_b_test_results FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant ON a_b_test_results
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE a_b_test_results_by_currency (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	control_avg_basket NUMERIC(18, 3),
+	experiment_avg_basket NUMERIC(18, 3),
+	revenue_uplift NUMERIC(18, 2),
+	revenue_t_statistic NUMERIC(18, 6),
+	revenue_p_value NUMERIC(11, 10),
+	revenue_is_significant BOOLEAN,
+	control_conversion_rate NUMERIC(5, 2),
+	experiment_conversion_rate NUMERIC(5, 2),
+	uplift NUMERIC(18, 2),
+	chi_squared NUMERIC(18, 6),
+	p_value NUMERIC(11, 10),
+	is_significant BOOLEAN,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	trial VARCHAR(30) COLLATE "C" NOT NULL,
+	control_transactions BIGINT NOT NULL,
+	experiment_transactions BIGINT NOT NULL,
+	control_conversions BIGINT NOT NULL,
+	experiment_conversions BIGINT NOT NULL,
+	total_discount NUMERIC(18, 3),
+	significance_level NUMERIC(4, 3),
+	computed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	kept_name VARCHAR(255) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_a_b_test_results_by_currency__key PRIMARY KEY (tenant_id, promotion_id, currency),
+	CONSTRAINT ck_a_b_test_results_by_currency__control_conversion_rate_min CHECK (control_conversion_rate >= 0),
+	CONSTRAINT ck_a_b_test_results_by_currency__control_conversion_rate_max CHECK (control_conversion_rate <= 100),
+	CONSTRAINT ck_a_b_test_results_by_currency__experiment_conversion_rate_min CHECK (experiment_conversion_rate >= 0),
+	CONSTRAINT ck_a_b_test_results_by_currency__experiment_conversion_rate_max CHECK (experiment_conversion_rate <= 100)
+);
+
+ALTER TABLE a_b_test_results_by_currency ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE a_b_test_results_by_currency FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON a_b_test_results_by_currency
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
@@ -1207,8 +1248,8 @@ CREATE TABLE promotion_ab_comparison (
 	conversion_p_value NUMERIC(11, 10),
 	currency VARCHAR(3) COLLATE "C",
 	conversions BIGINT NOT NULL,
-	revenue NUMERIC(18, 3) NOT NULL,
-	total_discount NUMERIC(18, 3) NOT NULL,
+	revenue NUMERIC(18, 3),
+	total_discount NUMERIC(18, 3),
 	significance_level NUMERIC(4, 3),
 	trial VARCHAR(30) COLLATE "C" NOT NULL,
 	computed_at TIMESTAMP WITH TIME ZONE NOT NULL,
@@ -1372,7 +1413,7 @@ CREATE TABLE promotion_performance (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
 	applications_count BIGINT NOT NULL,
-	total_discount_given NUMERIC(18, 3) NOT NULL,
+	total_discount_given NUMERIC(18, 3),
 	first_applied_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	last_applied_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	currency VARCHAR(3) COLLATE "C",
@@ -1386,6 +1427,26 @@ ALTER TABLE promotion_performance ENABLE ROW LEVEL SECURITY;
 ALTER TABLE promotion_performance FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant ON promotion_performance
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE promotion_performance_by_currency (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	applications_count BIGINT NOT NULL,
+	total_discount_given NUMERIC(18, 3) NOT NULL,
+	first_applied_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	last_applied_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_performance_by_currency__key PRIMARY KEY (tenant_id, promotion_id, currency)
+);
+
+ALTER TABLE promotion_performance_by_currency ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_performance_by_currency FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_performance_by_currency
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
@@ -1491,8 +1552,8 @@ CREATE TABLE promotion_uplift_by_currency (
 	baseline_transactions BIGINT NOT NULL,
 	promotion_transactions BIGINT NOT NULL,
 	significance_level NUMERIC(4, 3),
-	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
 	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
 	computed_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	version INTEGER DEFAULT '1' NOT NULL,
 	CONSTRAINT pk_promotion_uplift_by_currency__key PRIMARY KEY (tenant_id, promotion_id, currency)

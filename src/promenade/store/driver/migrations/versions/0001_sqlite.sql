@@ -13,22 +13,55 @@ CREATE TABLE a_b_test_results (
 	chi_squared BIGINT,
 	p_value BIGINT,
 	is_significant BOOLEAN,
-	currency VARCHAR(3),
 	trial VARCHAR(30) NOT NULL,
 	control_transactions BIGINT NOT NULL,
 	experiment_transactions BIGINT NOT NULL,
 	control_conversions BIGINT NOT NULL,
 	experiment_conversions BIGINT NOT NULL,
-	total_discount BIGINT NOT NULL,
+	total_discount BIGINT,
 	significance_level BIGINT,
 	computed_at BIGINT NOT NULL,
 	kept_name VARCHAR(255),
+	currency VARCHAR(3),
 	version INTEGER DEFAULT '1' NOT NULL,
 	CONSTRAINT pk_a_b_test_results__key PRIMARY KEY (tenant_id, promotion_id),
 	CONSTRAINT ck_a_b_test_results__control_conversion_rate_min CHECK (control_conversion_rate >= 0),
 	CONSTRAINT ck_a_b_test_results__control_conversion_rate_max CHECK (control_conversion_rate <= 10000),
 	CONSTRAINT ck_a_b_test_results__experiment_conversion_rate_min CHECK (experiment_conversion_rate >= 0),
 	CONSTRAINT ck_a_b_test_results__experiment_conversion_rate_max CHECK (experiment_conversion_rate <= 10000)
+);
+
+CREATE TABLE a_b_test_results_by_currency (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	control_avg_basket BIGINT,
+	experiment_avg_basket BIGINT,
+	revenue_uplift BIGINT,
+	revenue_t_statistic BIGINT,
+	revenue_p_value BIGINT,
+	revenue_is_significant BOOLEAN,
+	control_conversion_rate BIGINT,
+	experiment_conversion_rate BIGINT,
+	uplift BIGINT,
+	chi_squared BIGINT,
+	p_value BIGINT,
+	is_significant BOOLEAN,
+	currency VARCHAR(3) NOT NULL,
+	trial VARCHAR(30) NOT NULL,
+	control_transactions BIGINT NOT NULL,
+	experiment_transactions BIGINT NOT NULL,
+	control_conversions BIGINT NOT NULL,
+	experiment_conversions BIGINT NOT NULL,
+	total_discount BIGINT,
+	significance_level BIGINT,
+	computed_at BIGINT NOT NULL,
+	kept_name VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_a_b_test_results_by_currency__key PRIMARY KEY (tenant_id, promotion_id, currency),
+	CONSTRAINT ck_a_b_test_results_by_currency__control_conversion_rate_min CHECK (control_conversion_rate >= 0),
+	CONSTRAINT ck_a_b_test_results_by_currency__control_conversion_rate_max CHECK (control_conversion_rate <= 10000),
+	CONSTRAINT ck_a_b_test_results_by_currency__experiment_conversion_rate_min CHECK (experiment_conversion_rate >= 0),
+	CONSTRAINT ck_a_b_test_results_by_currency__experiment_conversion_rate_max CHECK (experiment_conversion_rate <= 10000)
 );
 
 CREATE TABLE advice_converted (
@@ -841,8 +874,8 @@ CREATE TABLE promotion_ab_comparison (
 	conversion_p_value BIGINT,
 	currency VARCHAR(3),
 	conversions BIGINT NOT NULL,
-	revenue BIGINT NOT NULL,
-	total_discount BIGINT NOT NULL,
+	revenue BIGINT,
+	total_discount BIGINT,
 	significance_level BIGINT,
 	trial VARCHAR(30) NOT NULL,
 	computed_at BIGINT NOT NULL,
@@ -950,13 +983,25 @@ CREATE TABLE promotion_performance (
 	tenant_id VARCHAR(36) NOT NULL,
 	promotion_id VARCHAR(36) NOT NULL,
 	applications_count BIGINT NOT NULL,
-	total_discount_given BIGINT NOT NULL,
+	total_discount_given BIGINT,
 	first_applied_at BIGINT NOT NULL,
 	last_applied_at BIGINT NOT NULL,
 	currency VARCHAR(3),
 	logged_name VARCHAR(255) NOT NULL,
 	version INTEGER DEFAULT '1' NOT NULL,
 	CONSTRAINT pk_promotion_performance__key PRIMARY KEY (tenant_id, promotion_id)
+);
+
+CREATE TABLE promotion_performance_by_currency (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	applications_count BIGINT NOT NULL,
+	total_discount_given BIGINT NOT NULL,
+	first_applied_at BIGINT NOT NULL,
+	last_applied_at BIGINT NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_performance_by_currency__key PRIMARY KEY (tenant_id, promotion_id, currency)
 );
 
 CREATE TABLE promotion_places_due (
@@ -1037,8 +1082,8 @@ CREATE TABLE promotion_uplift_by_currency (
 	baseline_transactions BIGINT NOT NULL,
 	promotion_transactions BIGINT NOT NULL,
 	significance_level BIGINT,
-	promotion_id VARCHAR(36) NOT NULL,
 	currency VARCHAR(3) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
 	computed_at BIGINT NOT NULL,
 	version INTEGER DEFAULT '1' NOT NULL,
 	CONSTRAINT pk_promotion_uplift_by_currency__key PRIMARY KEY (tenant_id, promotion_id, currency)

@@ -41,8 +41,8 @@ sap.ui.define(
       return pValue === null ? t("untested") : t(isSignificant ? "significant" : "notSignificant");
     }
 
-    /** Uplift, in figures and in words. */
-    function verdict(desk, row) {
+    /** Uplift, in figures and in words; `name` of what is judged. */
+    function verdict(desk, row, name) {
       const {t} = desk;
       const mark = (isSignificant, pValue) => significance(t, isSignificant, pValue);
       return [
@@ -60,7 +60,7 @@ sap.ui.define(
           {
             label: t("armTreated"),
             value: t("basketsCount", Numbers.whole(row.experimentTransactions)),
-            note: row.promotionName
+            note: name
           },
           {
             label: t("armControl"),
@@ -70,7 +70,7 @@ sap.ui.define(
         ]),
         Cards.box({
           id: "verdict",
-          title: t("verdictOn", row.promotionName),
+          title: t("verdictOn", name),
           isWide: true,
           content: [
             new VBox({
@@ -103,20 +103,32 @@ sap.ui.define(
       });
     }
 
-    function sideBySide(desk, rows) {
+    /** One verdict, or one for each currency: amounts of several are not compared. */
+    function verdicts(desk, row, details) {
+      return row.currency
+        ? verdict(desk, row, row.promotionName)
+        : details.flatMap((one) => verdict(desk, one, `${row.promotionName}, ${one.currency}`));
+    }
+
+    function averages(desk, rows) {
       const {t} = desk;
       const money = (value, row) => Numbers.money(value, row.currency);
+      return arms(desk, rows, {
+        id: "averageBasket",
+        name: "avgBasket",
+        write: money,
+        more: [
+          desk.whole(t("baskets"), rows, "transactions"),
+          Cards.series(t("revenue"), rows, (row) => row.revenue, money),
+          Cards.series(t("discount"), rows, (row) => row.totalDiscount, money)
+        ]
+      });
+    }
+
+    function sideBySide(desk, rows) {
+      const {t} = desk;
       return [
-        arms(desk, rows, {
-          id: "averageBasket",
-          name: "avgBasket",
-          write: money,
-          more: [
-            desk.whole(t("baskets"), rows, "transactions"),
-            Cards.series(t("revenue"), rows, (row) => row.revenue, money),
-            Cards.series(t("discount"), rows, (row) => row.totalDiscount, money)
-          ]
-        }),
+        ...(rows.some((row) => row.currency) ? [averages(desk, rows)] : []),
         arms(desk, rows, {
           id: "conversionRate",
           name: "conversionRate",
@@ -238,9 +250,10 @@ sap.ui.define(
         control: "controlTransactions",
         controlHits: "controlConverted"
       };
-      const [[row], both, days, pilot] = (
+      const [[row], details, both, days, pilot] = (
         await read("reporting", [
           {set: "ABTestResults", filter, top: 1},
+          {set: "ABTestResultsByCurrency", filter, orderby: "currency"},
           {set: "PromotionAbComparison", filter, orderby: "arm"},
           {set: "DailyABTestAggregates", apply: Service.sums(filter, ["day"], sums), orderby: "day"},
           {set: "PilotComparisonReports", filter: `${filter} and arm ne 'CONTROL'`, top: 1}
@@ -251,7 +264,7 @@ sap.ui.define(
           Cards.box({id: "verdict", title: t("verdict"), isWide: true, content: [new Text({text: t("noTrial")})]})
         ];
       }
-      return [...verdict(desk, row), ...sideBySide(desk, both), byDay(desk, days), ...plan(desk, pilot)];
+      return [...verdicts(desk, row, details), ...sideBySide(desk, both), byDay(desk, days), ...plan(desk, pilot)];
     }
 
     /** Both arms of a pilot or an experiment, and what may be concluded; and all of them by their uplift. */

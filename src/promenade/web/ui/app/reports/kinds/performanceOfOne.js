@@ -111,7 +111,7 @@ sap.ui.define(
       const ofCurrency = `currency eq ${Service.text(currency)}`;
       const [row, before, top] = (
         await read("reporting", [
-          {set: "PromotionPerformance", filter: key, top: 1},
+          {set: "PromotionPerformanceByCurrency", filter: Service.all(key, ofCurrency), top: 1},
           {set: "PromotionUpliftByCurrency", filter: Service.all(key, ofCurrency), top: 1},
           {set: "PromotionTopArticles", filter: Service.all(key, ofCurrency), orderby: "rank", top: 20}
         ])
