@@ -1,0 +1,127 @@
+"""A retailer that sells in euros and in yen: no figure of any report, and of any export, adds up both.
+
+Amounts in yen are millions, all of them multiples of a thousand; those in euros are small. So an amount in euros that
+holds a yen is large, and a sum in yen that holds a euro is no multiple of a thousand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from promenade import model
+from promenade.model.declare import NONE, EntityType, Field, Service
+from promenade.store.driver.unit import Database, Session
+from promenade.store.odata.services import columns_of, rows_of
+from promenade.workflows.reports import exports
+from promenade.workflows.reports.advice import count_shown
+from promenade.workflows.reports.exports import Period
+from tests.workflows.authoring.desk import NOON, TENANT
+from tests.workflows.reports.arms.market import Market, open_market
+
+REPORTS = [one for one in model.entities() if one.reporting is not NONE and one.public is NONE and one.admin is NONE]
+LARGE = Decimal(100_000)
+QUOTIENTS = ("avg", "Avg", "PerDay", "dailyBurnRate", "extraRevenue", "netGain")  # no sums of whole amounts
+SILENT = {"CouponAnalytics", "AggregatorRuns"}
+"""Reports without amounts."""
+
+
+def is_money(field: Field) -> bool:
+    return (field.precision, field.scale) == (18, 3)
+
+
+MONEY = {field.wire for entity in REPORTS for field in entity.fields if is_money(field)}
+
+
+def check(rows: Iterable[Mapping[str, Any]], whose: str) -> set[str | None]:
+    """Check every amount of every row; return the currencies that occur."""
+    found: set[str | None] = set()
+    for row in rows:
+        amounts = {name: row[name] for name in row.keys() & MONEY if row[name] is not None}
+        if row["currency"] is None:
+            assert amounts == {}, (whose, row)
+        for name, amount in amounts.items():
+            if row["currency"] == "EUR":
+                assert abs(amount) < LARGE, (whose, name, row)
+            else:
+                assert amount == 0 or abs(amount) >= LARGE / 100, (whose, name, row)
+                is_sum = not any(part in name for part in QUOTIENTS)
+                assert not is_sum or amount % 1000 == 0, (whose, name, row)
+        found.add(row["currency"])
+    return found
+
+
+async def rows(market: Market, entity: EntityType) -> list[dict[str, Any]]:
+    source = rows_of(entity)
+    shown = columns_of(entity, Service.REPORTING).items()
+    columns = [(source.c[of] if isinstance(of, str) else of(source)).label(name) for name, of in shown]
+
+    async def work(session: Session) -> list[dict[str, Any]]:
+        return [dict(row._mapping) for row in await session.execute(select(*columns).select_from(source))]
+
+    return await market.trial.context.database.read(work, tenant=TENANT)
+
+
+async def open_shops(database: Database) -> Market:
+    """Open two shops in euros and two in yen, with a pilot in one of each and promotions with and without a budget."""
+    market = await open_market(database)
+    trial, office = market.trial, market.trial.office
+    for code in ("GINZA", "UMEDA"):
+        trial.groups[code] = await office.given("PosGroups", code=code, currency="JPY")
+    await sell(market, "OLD")
+    await trial.pilot(
+        autoPromote=False,
+        pilotPosGroups=[{"posGroup_ID": trial.groups[name]} for name in ("TREATED", "GINZA")],
+        controlPosGroups=[{"posGroup_ID": trial.groups[name]} for name in ("CONTROL", "UMEDA")],
+    )
+    await market.promotion(percent=10, article="ANY")
+    stakeholder = await office.given("Stakeholders")
+    for currency, total in (("EUR", 500), ("JPY", 50_000_000)):
+        promotion = await market.promotion(percent=20, article="PAID", currency=currency)
+        budget = await office.given("Budgets", currency=currency, totalAmount=Decimal(total), status="ACTIVE")
+        await office.given("BudgetPromotions", budget_ID=budget, promotion_ID=promotion)
+        share = {"budget_ID": budget, "stakeholder_ID": stakeholder, "sharePercentage": Decimal(100)}
+        await office.given("BudgetStakeholders", **share)
+    trial.later(days=1)
+    await sell(market, "ANY")
+    await sell(market, "PAID")
+    trial.later(days=1)
+    while (await count_shown(trial.context))[1]:
+        pass
+    await market.report()
+    return market
+
+
+async def sell(market: Market, article: str) -> None:
+    for shop, unit in (("TREATED", 1013), ("CONTROL", 907), ("GINZA", 10_000_000), ("UMEDA", 30_000_000)):
+        for pieces in (1, 2, 4):
+            await market.sell(shop, **{article: pieces * unit})
+
+
+@pytest.mark.parametrize("entity", [one for one in REPORTS if one.set_name not in SILENT], ids=lambda one: one.set_name)
+def test_a_report_with_amounts_names_their_currency(entity: EntityType) -> None:
+    amounts = [field.wire for field in entity.fields if is_money(field)]
+    assert amounts
+    assert any(field.wire == "currency" for field in entity.fields)
+
+
+async def test_no_amount_of_a_report_or_an_export_is_of_two_currencies(database: Database) -> None:
+    market = await open_shops(database)
+    empty = set()
+    for entity in REPORTS:
+        found = await rows(market, entity)
+        if entity.set_name not in SILENT and not {"EUR", "JPY"} <= check(found, entity.set_name):
+            empty.add(entity.set_name)
+    # One row per promotion: the promotions without a currency of their own have applied in both.
+    advice = {one.set_name for one in REPORTS if one.set_name.endswith(("ROI", "Aggregates"))} - {"ABTestROI"}
+    assert empty <= advice | {"ABTestResults", "PromotionAbComparison", "PilotComparisonReports"}
+    for since, until in ((NOON, NOON + timedelta(days=9)), (NOON + timedelta(hours=3), NOON + timedelta(hours=30))):
+        period = Period(tenant_id=TENANT, since=since, until=until)
+        for name in sorted(exports().keys() - {"couponAnalytics"}):
+            exported = [row async for row in exports()[name].rows(market.trial.context, period)]
+            assert check(exported, name) == {"EUR", "JPY"}
