@@ -121,6 +121,22 @@ class TrialFields(Fields):
     control_conversions = _number("Number of converted baskets in the control arm.")
     experiment_conversions = _number("Number of converted baskets in the treated arm.")
     total_discount = computed_amount("Discounts of the promotion in the treated arm.")
+    past_from = calendar_date(
+        "First day of the past with which both arms are compared: as many days before the trial as it has run, at least"
+        " 28, from the first sale on; null: the POS groups of an arm sold nothing before it."
+    )
+    past_to = calendar_date("Last day of this past: the day before the trial began.")
+    past_days = integer("Number of days of this past.")
+    control_past_avg_basket = computed_amount("Average basket of the control arm's POS groups in this past.")
+    experiment_past_avg_basket = computed_amount("Average basket of the treated arm's POS groups in this past.")
+    adjusted_uplift = _change(
+        "Difference in differences: by how many percent experimentAvgBasket is above experimentPastAvgBasket +"
+        " controlAvgBasket - controlPastAvgBasket, what it would be if it had changed as the control arm's has."
+    )
+    adjusted_p_value = _probability(
+        "Two-sided p-value of the difference in differences: Welch's t-test of four samples."
+    )
+    adjusted_is_significant = _significance("adjustedPValue")
     significance_level = _LEVEL
     computed_at = _COMPUTED_AT
     kept_name = _KEPT_NAME
@@ -131,7 +147,8 @@ class ABTestResults(TrialFields, ResultFields, _Trial, Entity, reporting=RO, key
 
     The main result is revenue: Welch's t-test, two-sided, of the baskets of both arms. The second one is conversion:
     Pearson's chi-squared test without correction. Baskets are counted in all currencies; amounts and their statistics
-    are those of sales in `currency`.
+    are those of sales in `currency`. The arms are different POS groups: adjustedUplift removes what distinguished them
+    before the trial. Tests treat baskets as independent of each other.
     """
 
     currency = _COMPARED_CURRENCY

@@ -210,10 +210,14 @@ async def first_sales(session: Session, groups: Iterable[str]) -> dict[str, date
 
 
 async def basket_days(
-    session: Session, groups: Iterable[str], since: date, until: date
+    session: Session, groups: Iterable[str], since: date, until: date, *, is_of_others: bool = False
 ) -> dict[str, dict[date, Sample]]:
-    """Return the sales of these POS groups by currency and day, from ``since`` to ``until``, both included."""
-    in_groups = _DAYS.c.pos_group_id.in_(sorted(groups))
+    """Return the sales of these POS groups by currency and day, from ``since`` to ``until``, both included.
+
+    ``is_of_others``: those of all other POS groups instead.
+    """
+    its = _DAYS.c.pos_group_id
+    in_groups = its.not_in(sorted({*groups, ALL_GROUPS})) if is_of_others else its.in_(sorted(groups))
     rows = await sums_between(session, "basket_days", ("day", "currency"), since, until + _DAY, in_groups)
     found: dict[str, dict[date, Sample]] = {}
     for row in rows:

@@ -2,8 +2,9 @@
 
 The uplift is the headline metric of ABTestResults: the percentage by which the average net grand total of confirmed
 transactions is higher in the pilot arm than in the control arm, between pilotStartAt and pilotEndAt. It must reach the
-threshold, and the average must be significantly higher: by Welch's t-test, at the tenant's level. A return counts as
-a transaction with a negative total; refused confirms do not count. Currencies are judged one by one.
+threshold, and the average must be significantly higher: by Welch's t-test, at the tenant's level. Where both arms have
+sold before the pilot, they are compared with their own past: the uplift is then adjustedUplift. A return counts as a
+transaction with a negative total; refused confirms do not count. Currencies are judged one by one.
 """
 
 from __future__ import annotations
@@ -36,10 +37,20 @@ from promenade.store.clockwork.pilots import (
 from promenade.store.driver.leases import LeaseLost
 from promenade.store.driver.unit import Session
 from promenade.store.reports.arms import Sample
+from promenade.store.reports.pasts import TrialDays, arm_groups
+from promenade.store.reports.queue import read_state
 from promenade.workflows.authoring import Authoring
 from promenade.workflows.clockwork.jobs import JobResult, clock_job
 from promenade.workflows.context import Context
-from promenade.workflows.reports.statistics import is_significant, uplift_percent, welch
+from promenade.workflows.reports.arms_past import Past, Pasts, read_past
+from promenade.workflows.reports.statistics import (
+    BeforeAfter,
+    difference_in_differences,
+    gain_over_control,
+    is_significant,
+    uplift_percent,
+    welch,
+)
 
 SALES_MIN = 30  # in each arm: with fewer, the t-test says little about amounts of baskets
 STRETCH = 5000  # logs totalled by one statement
@@ -49,6 +60,7 @@ RUN_SECONDS = 1.0
 SETTLED = timedelta(minutes=10)
 COUNT_AGE_MAX = timedelta(days=1)
 DECIDING_AGE_MAX = timedelta(hours=1)
+FURTHEST_BEHIND = timedelta(hours=12)  # the time zone that is furthest behind UTC
 USER = "system"
 
 _log = Logger(__name__)
@@ -81,7 +93,7 @@ async def promote(context: Context, cursor: str | None) -> JobResult:
         else:
             if not is_whole:
                 return JobResult(done, more=True, cursor=cursor, trouble=trouble)
-        if is_earned(pilot, counting.sums):
+        if is_earned(pilot, counting.sums, counting.pasts):
             went, reason = await _go_live(context, pilot, at)
             done, trouble = done + went, reason or trouble
         cursor = name
@@ -98,22 +110,35 @@ class _Counting:
         self._treated = treated_groups(pilot.row)
         self._until = min(pilot.row.ends_at, at + timedelta(microseconds=1))
         self.sums: Sums = {}
+        self.pasts: Pasts | None = None
 
     async def count(self, tally: Tally | None, now: Callable[[], float], ends: float) -> bool:
-        """Complete the totals in `sums`; False: the time is over, and the progress is stored.
+        """Complete the totals in `sums`, and read `pasts`; False: the time is over, and the progress is stored.
 
         A count that would be decisive is repeated from the start unless it is recent.
         """
         if tally is None or not self._is_valid(tally, COUNT_AGE_MAX):
             tally = self._new_tally()
+        self.pasts = await self._context.database.read(self._read_pasts, tenant=self._pilot.tenant_id)
         while True:
             tally, is_whole = await self._continue(tally, now, ends)
             if not is_whole:
                 return False
             self.sums = await self._with_latest(tally)
-            if self._is_valid(tally, DECIDING_AGE_MAX) or not is_earned(self._pilot, self.sums):
+            if self._is_valid(tally, DECIDING_AGE_MAX) or not is_earned(self._pilot, self.sums, self.pasts):
                 return True
             tally = self._new_tally()
+
+    async def _read_pasts(self, session: Session) -> Pasts | None:
+        """Return what both arms sold before the pilot, by currency; None: reports are being counted anew."""
+        if (await read_state(session)).rebuild is not None:
+            return None
+        # On the day before, by any clock on earth, the pilot had not started.
+        days = TrialDays(PILOT, (self._pilot.started_at - FURTHEST_BEHIND).date(), self._at.date())
+        groups = await arm_groups(session, {self._pilot.promotion_id: days})
+        if self._pilot.promotion_id not in groups:
+            return {}
+        return await read_past(session, groups[self._pilot.promotion_id], days.first, max(days.first, days.last))
 
     def _new_tally(self) -> Tally:
         return Tally(self._basis(), self._at, self._pilot.row.starts_at, {})
@@ -169,21 +194,26 @@ def _merged_sums(one: Sums, other: Sums) -> Sums:
     }
 
 
-def is_earned(pilot: RunningPilot, sums: Sums) -> bool:
+def is_earned(pilot: RunningPilot, sums: Sums, pasts: Pasts | None) -> bool:
     """Return whether the uplift reaches the threshold, is significant, and is based on enough sales.
 
-    In several currencies this must hold in each of those in which both arms have sold.
+    In several currencies this must hold in each of those in which both arms have sold. ``pasts`` None: not known now.
     """
-    pairs = [(arms.get(PILOT, ArmSums()), arms.get(CONTROL, ArmSums())) for arms in sums.values()]
-    compared = [(treated, control) for treated, control in pairs if treated.transactions and control.transactions]
-    return bool(compared) and all(_is_earned_by(pilot, treated, control) for treated, control in compared)
+    if pasts is None:
+        return False
+    pairs = {currency: (arms.get(PILOT, ArmSums()), arms.get(CONTROL, ArmSums())) for currency, arms in sums.items()}
+    compared = [currency for currency, pair in pairs.items() if all(one.transactions for one in pair)]
+    return bool(compared) and all(_is_earned_in(pilot, *pairs[one], pasts.get(one)) for one in compared)
 
 
-def _is_earned_by(pilot: RunningPilot, treated: ArmSums, control: ArmSums) -> bool:
+def _is_earned_in(pilot: RunningPilot, treated: ArmSums, control: ArmSums, past: Past | None) -> bool:
     if min(treated.sales, control.sales) < SALES_MIN:
         return False
     baskets, usual = (Sample(one.transactions, one.total, one.squares) for one in (treated, control))
     uplift, test = uplift_percent(baskets.mean, usual.mean), welch(baskets, usual)
+    if past is not None:
+        both = BeforeAfter(past.treated, baskets), BeforeAfter(past.control, usual)
+        uplift, test = gain_over_control(*both), difference_in_differences(*both)
     if uplift is None or test is None or uplift < Fraction(pilot.threshold):
         return False
     return test.statistic > 0 and is_significant(test, pilot.significance_level) is True

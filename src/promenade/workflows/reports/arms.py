@@ -33,7 +33,13 @@ from promenade.workflows.context import Context
 from promenade.workflows.reports import uplift
 from promenade.workflows.reports.arms_counting import add_up
 from promenade.workflows.reports.arms_pace import in_portions
-from promenade.workflows.reports.arms_results import comparisons_of, extra_revenue, result_of, results_by_currency
+from promenade.workflows.reports.arms_past import Pasts, pasts_of
+from promenade.workflows.reports.arms_results import (
+    comparisons_of,
+    extra_revenue,
+    result_of,
+    results_by_currency,
+)
 from promenade.workflows.reports.exports import Period, export
 from promenade.workflows.reports.folds import fold, refresher
 from promenade.workflows.reports.sales import LoggedSale, sales_of
@@ -58,16 +64,21 @@ async def add(session: Session, sales: Sequence[LoggedSale], at: datetime, sign:
 async def refresh(context: Context, tenant_id: str, at: datetime) -> int:
     """Compare the arms of all trials with new sales; return the number of trials."""
 
+    async def look(session: Session) -> tuple[Sequence[str], Mapping[str, Pasts]]:
+        stale = await stale_promotions(session, PORTION)
+        return stale, await pasts_of(session, stale) if stale else {}
+
     async def portion() -> int:
-        stale = await context.database.read(lambda session: stale_promotions(session, PORTION), tenant=tenant_id)
+        stale, pasts = await context.database.read(look, tenant=tenant_id)
         if stale:
-            await context.database.write(lambda session: _compare(session, stale, at), tenant=tenant_id, durable=False)
+            comparing = partial(_compare, promotion_ids=stale, pasts=pasts, at=at)
+            await context.database.write(comparing, tenant=tenant_id, durable=False)
         return len(stale)
 
     return await in_portions(context, tenant_id, portion, full=PORTION)
 
 
-async def _compare(session: Session, promotion_ids: Sequence[str], at: datetime) -> None:
+async def _compare(session: Session, promotion_ids: Sequence[str], pasts: Mapping[str, Pasts], at: datetime) -> None:
     days = await take_stale_days(session, promotion_ids)
     await keep_extra_revenue(
         session,
@@ -75,8 +86,12 @@ async def _compare(session: Session, promotion_ids: Sequence[str], at: datetime)
     )
     by_promotion = by_promotions(await read_sums(session, DAYS, promotion_ids))
     level = await significance_level(session)
-    results = [result_of(promotion_id, sums, level, at) for promotion_id, sums in by_promotion.items()]
-    details = [row for one in by_promotion for row in results_by_currency(one, by_promotion[one], level, at)]
+    results = [result_of(one, sums, pasts.get(one, {}), level, at) for one, sums in by_promotion.items()]
+    details = [
+        row
+        for one, sums in by_promotion.items()
+        for row in results_by_currency(one, sums, pasts.get(one, {}), level, at)
+    ]
     arms = [row for one in results for row in comparisons_of(one, by_promotion[one["promotion_id"]])]
     await keep_results(session, "ABTestResults", results, ("promotion_id",))
     await drop_results(session, BY_CURRENCY, promotion_ids)
@@ -108,7 +123,7 @@ async def rows(context: Context, period: Period) -> AsyncIterator[Mapping[str, A
         ids = wanted[start : start + NAMES]
         known = await context.database.read(partial(names_of, promotion_ids=ids), tenant=period.tenant_id)
         for promotion_id in ids:
-            for row in results_by_currency(promotion_id, sums[promotion_id], level, context.clock()):
+            for row in results_by_currency(promotion_id, sums[promotion_id], {}, level, context.clock()):
                 yield {**row, "promotion_name": known.get(promotion_id, row["kept_name"])}
 
 

@@ -10,9 +10,19 @@ from fractions import Fraction
 from typing import Any
 
 from promenade.engine.money import divide, minor_digits
-from promenade.store.reports.arms import ArmSums, DaySums
+from promenade.store.reports.arms import ArmSums, DaySums, Sample
 from promenade.store.reports.trials import CONTROL, EXPERIMENT, PILOT
-from promenade.workflows.reports.statistics import Finding, chi_squared, is_significant, uplift_percent, welch
+from promenade.workflows.reports.arms_past import Past, Pasts
+from promenade.workflows.reports.statistics import (
+    BeforeAfter,
+    Finding,
+    chi_squared,
+    difference_in_differences,
+    gain_over_control,
+    is_significant,
+    uplift_percent,
+    welch,
+)
 
 _CHANGE_MAX = Decimal(10) ** 15
 _STATISTIC_MAX = 1e11
@@ -51,20 +61,23 @@ Sums = Mapping[str, DaySums]
 """The sums of both arms of a trial by currency."""
 
 
-def result_of(promotion_id: str, sums: Sums, level: Decimal, at: datetime) -> dict[str, Any]:
+def result_of(promotion_id: str, sums: Sums, pasts: Pasts, level: Decimal, at: datetime) -> dict[str, Any]:
     """Build the row of ABTestResults; ``level`` is that of significance."""
-    currency = _compared_currency(sums)
-    return _result(promotion_id, sums, currency, level, at)
+    return _result(promotion_id, sums, _compared_currency(sums), pasts, level) | {"computed_at": at}
 
 
-def results_by_currency(promotion_id: str, sums: Sums, level: Decimal, at: datetime) -> list[dict[str, Any]]:
+def results_by_currency(
+    promotion_id: str, sums: Sums, pasts: Pasts, level: Decimal, at: datetime
+) -> list[dict[str, Any]]:
     """Build the rows of ABTestResultsByCurrency."""
-    return [_result(promotion_id, {one: sums[one]}, one, level, at) for one in sorted(sums)]
+    found = (_result(promotion_id, {one: sums[one]}, one, pasts, level) for one in sorted(sums))
+    return [one | {"computed_at": at} for one in found]
 
 
-def _result(promotion_id: str, sums: Sums, currency: str | None, level: Decimal, at: datetime) -> dict[str, Any]:
+def _result(promotion_id: str, sums: Sums, currency: str | None, pasts: Pasts, level: Decimal) -> dict[str, Any]:
     """Compare the arms: counts of all ``sums``, amounts of those in ``currency``; None: no amounts."""
     money = _money(sums, currency)
+    past = None if currency is None else pasts.get(currency)
     treated, control = (_Counts.of(arm) for arm in _arms(sums))
     revenue = welch(money.treated.baskets, money.control.baskets)
     converted = chi_squared(treated.hits, treated.baskets, control.hits, control.baskets)
@@ -90,8 +103,25 @@ def _result(promotion_id: str, sums: Sums, currency: str | None, level: Decimal,
         "experiment_conversions": treated.hits,
         "total_discount": None if currency is None else Decimal(money.treated.discount).scaleb(-3),
         "significance_level": level,
-        "computed_at": at,
         "kept_name": money.promotion_name,
+        **_adjusted(money, past, currency, level),
+    }
+
+
+def _adjusted(money: DaySums, past: Past | None, currency: str | None, level: Decimal) -> dict[str, Any]:
+    """Compare the arms with their own past; None: there is none."""
+    treated = BeforeAfter(Sample() if past is None else past.treated, money.treated.baskets)
+    control = BeforeAfter(Sample() if past is None else past.control, money.control.baskets)
+    test = difference_in_differences(treated, control)
+    return {
+        "past_from": None if past is None else past.first,
+        "past_to": None if past is None else past.last,
+        "past_days": None if past is None else past.days,
+        "control_past_avg_basket": amount(control.before.mean, currency),
+        "experiment_past_avg_basket": amount(treated.before.mean, currency),
+        "adjusted_uplift": percent(gain_over_control(treated, control)),
+        "adjusted_p_value": probability(test),
+        "adjusted_is_significant": is_significant(test, level),
     }
 
 
@@ -167,6 +197,7 @@ def _compared_currency(sums: Sums) -> str | None:
 
 def _money(sums: Sums, currency: str | None) -> DaySums:
     """Return the sums in one currency, none without one; with the trial and the name of all."""
+    # If the trial was ever an experiment, it counts as one.
     money = DaySums(EXPERIMENT if any(one.trial == EXPERIMENT for one in sums.values()) else PILOT)
     if currency is not None:
         money.join(sums[currency])

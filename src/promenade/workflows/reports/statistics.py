@@ -1,4 +1,4 @@
-"""Statistics of baskets, from their exact sums: averages, Welch's t-test, Pearson's chi-squared test, uplifts.
+"""Statistics of baskets, from their exact sums: averages, t-tests, Pearson's chi-squared test, uplifts.
 
 A statistic is None if there are too few values, or if all values are the same. Sums are exact integers, however many
 values they add up; only the statistics themselves are floating-point numbers.
@@ -7,6 +7,7 @@ values they add up; only the statistics themselves are floating-point numbers.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -32,16 +33,55 @@ def welch(one: Sample, other: Sample) -> Finding | None:
 
     None if either has fewer than two values, or neither varies.
     """
-    if one.mean is None or other.mean is None or one.variance is None or other.variance is None:
+    return _contrast((one,), (other,))
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeAfter:
+    """The baskets of an arm before and during a trial."""
+
+    before: Sample
+    during: Sample
+
+
+def difference_in_differences(treated: BeforeAfter, control: BeforeAfter) -> Finding | None:
+    """Test whether the mean of one arm has changed by more than that of the other: Welch's test of four samples.
+
+    t is positive if the treated arm gained more. None if any sample has fewer than two values, or none varies.
+    """
+    return _contrast((treated.during, control.before), (treated.before, control.during))
+
+
+def gain_over_control(treated: BeforeAfter, control: BeforeAfter) -> Fraction | None:
+    """By how many percent the treated arm's mean is above what it would be if it had changed as the control arm's has.
+
+    None if a sample is empty, or the expected mean is not positive.
+    """
+    means = (treated.before.mean, control.during.mean, control.before.mean)
+    if any(mean is None for mean in means):
         return None
-    of_one, of_other = one.variance / one.count, other.variance / other.count
-    error = of_one + of_other
+    before, usual, usual_before = (mean or Fraction(0) for mean in means)
+    return uplift_percent(treated.during.mean, before + usual - usual_before)
+
+
+def _contrast(plus: Sequence[Sample], minus: Sequence[Sample]) -> Finding | None:
+    """Test whether the sum of the means of ``plus`` differs from that of ``minus``; variances may differ.
+
+    The degrees of freedom are those of Welch and Satterthwaite.
+    """
+    difference = error = Fraction(0)
+    parts = Fraction(0)
+    for sign, one in (*((1, one) for one in plus), *((-1, one) for one in minus)):
+        if one.mean is None or one.variance is None:
+            return None
+        of_mean = one.variance / one.count
+        difference += sign * one.mean
+        error += of_mean
+        parts += of_mean * of_mean / (one.count - 1)
     if not error:
         return None
-    difference = one.mean - other.mean
     t = math.copysign(math.sqrt(difference * difference / error), difference)
-    freedom = error * error / (of_one * of_one / (one.count - 1) + of_other * of_other / (other.count - 1))
-    return Finding(t, student_p_value(t, float(freedom)))
+    return Finding(t, student_p_value(t, float(error * error / parts)))
 
 
 def chi_squared(hits: int, count: int, other_hits: int, other_count: int) -> Finding | None:

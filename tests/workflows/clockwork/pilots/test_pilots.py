@@ -13,7 +13,8 @@ from promenade.store.clockwork.pilots import RunningPilot, sum_sales
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.catalogue import Catalogues
 from promenade.workflows.clockwork import pilots
-from tests.workflows.authoring.desk import NOON
+from promenade.workflows.reports.rebuilding import begin_rebuild
+from tests.workflows.authoring.desk import NOON, TENANT
 from tests.workflows.clockwork.pilots.trial import DAYS, Trial, around
 
 OVER = DAYS * 24  # hours from NOON on; at that moment the period is over
@@ -138,6 +139,32 @@ async def test_the_level_of_significance_is_the_tenants(trial: Trial) -> None:
     assert (await trial.run()).done == 0
     await trial.set_level("0.05")
     assert (await trial.run()).done == 1
+
+
+async def test_shops_that_sold_more_before_have_not_earned_it(trial: Trial) -> None:
+    await trial.sold_before(3, TREATED=around("20.00"), CONTROL=around("10.00"))
+    await _earned(trial)  # 20.00 against 10.00, as before the pilot
+    trial.later(hours=1)
+    assert (await trial.run()).done == 0
+    await trial.sold("PILOT", *around("30.00"))  # 25.00 on average
+    assert (await trial.run()).done == 1
+
+
+async def test_shops_that_sold_less_before_can_earn_it(trial: Trial) -> None:
+    await trial.sold_before(3, TREATED=around("10.00"), CONTROL=around("20.00"))
+    await trial.sold_before(9, CONTROL=around("99.00"))  # the other shop had not opened yet
+    await trial.pilot(autoPromoteThreshold=Decimal(30))
+    await trial.sold("PILOT", *around("13.00", 60))
+    await trial.sold("CONTROL", *around("20.00"))
+    trial.later(hours=1)
+    assert (await trial.run()).done == 1
+
+
+async def test_nothing_goes_live_while_the_past_is_counted_anew(trial: Trial) -> None:
+    await _earned(trial)
+    await begin_rebuild(trial.context.database, TENANT)
+    trial.later(hours=1)
+    assert (await trial.run()).done == 0
 
 
 async def test_currencies_are_judged_one_by_one(trial: Trial) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -12,6 +13,8 @@ from promenade.errors import Conflict
 from promenade.store.driver.cache import LocalCache
 from promenade.store.driver.unit import Database, Session
 from promenade.store.pricing.catalogue import Catalogues
+from promenade.store.reports.arms import Sample
+from promenade.store.reports.uplift import add_baskets
 from promenade.store.sales.calculation_logs import insert_log
 from promenade.store.sales.log_parts import packed_promotion
 from promenade.workflows.access.tenants import create_tenant, set_tenant
@@ -91,6 +94,17 @@ class Trial:
 
     async def run(self, cursor: str | None = None) -> JobResult:
         return await promote(self.context, cursor)
+
+    async def sold_before(self, days_ago: int, currency: str = "EUR", **totals: Sequence[str]) -> None:
+        """Count what the shops sold on a day before NOON, as reports do."""
+        day = (NOON - timedelta(days=days_ago)).date()
+        days: dict[tuple[str, date, str], Sample] = {}
+        for shop, of_shop in totals.items():
+            for group in ("", self.groups[shop]):
+                sold = days.setdefault((group, day, currency), Sample())
+                for total in of_shop:
+                    sold.add(int(Decimal(total) * 1000))
+        await self.context.database.write(lambda session: add_baskets(session, days), tenant=TENANT)
 
     async def set_level(self, level: str) -> None:
         """Set the tenant's level of significance."""

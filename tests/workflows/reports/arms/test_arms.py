@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from promenade.store.reports.arms import Sample
+from promenade.workflows.reports.statistics import BeforeAfter, difference_in_differences
 from tests.workflows.authoring.desk import NOON
 from tests.workflows.reports.arms.market import Market
 
@@ -155,6 +157,67 @@ async def test_a_sale_reported_late_counts_in_its_original_arm(market: Market) -
     await market.report()
     result = await market.result(promotion)
     assert (result["experimentTransactions"], result["controlTransactions"]) == (1, 1)
+
+
+PAST = ("pastFrom", "pastTo", "pastDays", "experimentPastAvgBasket", "controlPastAvgBasket", "adjustedUplift")
+
+
+async def test_arms_are_compared_with_their_own_past(market: Market) -> None:
+    trial = market.trial
+    await market.sell("CONTROL", A=9000)  # TREATED has not opened yet
+    trial.later(days=1)
+    for shop, cents in (("TREATED", 2000), ("TREATED", 2200), ("CONTROL", 1000), ("CONTROL", 1200)):
+        await market.sell(shop, A=cents)
+    trial.later(days=2)
+    trial.groups["THIRD"] = await trial.office.given("PosGroups", code="THIRD", currency="EUR")
+    await market.sell("THIRD", A=7000)  # in no arm
+    promotion = await trial.pilot(autoPromote=False)
+    trial.later(days=1)
+    for shop, cents in (("TREATED", 2000), ("TREATED", 2200), ("CONTROL", 1000), ("CONTROL", 1200)):
+        await market.sell(shop, A=cents)
+    await market.report()
+    result = await market.result(promotion)
+    # 19.00 and 20.90 against 10.00 and 12.00; before it 20.00 and 22.00 against the same.
+    assert result["revenueUplift"] == Decimal("81.36")
+    first = DAY + timedelta(days=1)
+    assert [result[name] for name in PAST] == [first, DAY + timedelta(days=3), 3, 21, 11, -5]
+    samples = [Sample(2, sum(one), sum(x * x for x in one)) for one in ((2000, 2200), (1900, 2090), (1000, 1200))]
+    old, new, usual = samples
+    expected = difference_in_differences(BeforeAfter(old, new), BeforeAfter(usual, usual))
+    assert expected is not None
+    assert result["adjustedPValue"] == Decimal(f"{expected.p_value:.10f}")
+    assert result["adjustedIsSignificant"] is False
+    (row,) = await market.entries("ABTestResultsByCurrency", promotion)
+    assert {name: row[name] for name in row if name != "computedAt"} == {
+        name: result[name] for name in row if name != "computedAt"
+    }
+
+
+async def test_an_experiment_everywhere_else_has_the_past_of_all_other_shops(market: Market) -> None:
+    trial = market.trial
+    trial.groups["THIRD"] = await trial.office.given("PosGroups", code="THIRD", currency="EUR")
+    for shop, cents in (("TREATED", 1000), ("THIRD", 3000), ("CONTROL", 5000)):
+        await market.sell(shop, A=cents)
+    trial.later(days=1)
+    promotion = await market.promotion(percent=10, isExperiment=True, controlGroupId=trial.groups["CONTROL"])
+    for shop in ("TREATED", "THIRD", "CONTROL"):
+        await market.sell(shop, A=2000)
+    await market.report()
+    result = await market.result(promotion)
+    assert [result[name] for name in PAST] == [DAY, DAY, 1, 20, 50, None]  # -10.00 was to be expected
+
+
+async def test_without_a_past_nothing_is_adjusted(market: Market) -> None:
+    trial = market.trial
+    await market.sell("TREATED", A=1000)
+    trial.later(days=1)
+    promotion = await trial.pilot(autoPromote=False)
+    trial.later(minutes=1)
+    for shop in ("TREATED", "CONTROL"):
+        await market.sell(shop, A=1000)
+    await market.report()
+    result = await market.result(promotion)
+    assert [result[name] for name in (*PAST, "adjustedPValue", "adjustedIsSignificant")] == [None] * 8
 
 
 async def test_amounts_are_compared_within_one_currency(market: Market) -> None:

@@ -13,9 +13,12 @@ import pytest
 
 from promenade.store.reports.arms import Sample
 from promenade.workflows.reports.statistics import (
+    BeforeAfter,
     Finding,
     chi_squared,
     chi_squared_p_value,
+    difference_in_differences,
+    gain_over_control,
     is_significant,
     student_p_value,
     uplift_percent,
@@ -79,6 +82,46 @@ def test_both_tests_match_scipy_to_the_last_digits() -> None:
     found = chi_squared(40, 200, 70, 220)
     assert found is not None
     assert (found.statistic, found.p_value) == pytest.approx((table.statistic, table.pvalue), rel=1e-12)
+
+
+def test_difference_in_differences_matches_scipy() -> None:
+    from scipy.stats import t as student
+    from scipy.stats import tstd, ttest_ind
+
+    old, new = [2010, 1980, 2500, 1700, 2330], [2450, 2600, 2100, 2890, 2700, 2480]
+    before, usual = [1000, 1100, 950], [1210, 1000, 1190, 1140]
+    arms = [BeforeAfter(*(sample_of(one) for one in pair)) for pair in ((old, new), (before, usual))]
+    found = difference_in_differences(*arms)
+    parts = [tstd(one) ** 2 / len(one) for one in (old, new, before, usual)]
+    means = [sum(one) / len(one) for one in (old, new, before, usual)]
+    t = (means[1] - means[0] - (means[3] - means[2])) / math.sqrt(sum(parts))
+    sizes = [len(one) - 1 for one in (old, new, before, usual)]
+    freedom = sum(parts) ** 2 / sum(part * part / size for part, size in zip(parts, sizes, strict=True))
+    assert found is not None
+    assert (found.statistic, found.p_value) == pytest.approx((t, 2 * student.sf(abs(t), freedom)), rel=1e-12)
+    # Where neither arm varied before, it is Welch's test of what each has gained.
+    flat = [BeforeAfter(sample_of([first] * 9), sample_of(then)) for first, then in ((2000, new), (1000, usual))]
+    gained = difference_in_differences(*flat)
+    theirs = ttest_ind([one - 2000 for one in new], [one - 1000 for one in usual], equal_var=False)
+    assert gained is not None
+    assert (gained.statistic, gained.p_value) == pytest.approx((theirs.statistic, theirs.pvalue), rel=1e-12)
+
+
+def sample_of(values: list[int]) -> Sample:
+    return Sample(len(values), sum(values), sum(one * one for one in values))
+
+
+def test_the_gain_over_control_is_exact_and_needs_all_four_samples() -> None:
+    first, then = sample("20 22"), sample("30 33")
+    assert gain_over_control(BeforeAfter(first, then), BeforeAfter(sample("10 10"), sample("11 13"))) == Fraction(
+        850, 23
+    )
+    assert gain_over_control(BeforeAfter(first, first), BeforeAfter(first, first)) == 0
+    assert gain_over_control(BeforeAfter(first, then), BeforeAfter(sample("50"), sample("20"))) is None
+    nothing = sample("")
+    for one in ((nothing, then, first, then), (first, nothing, first, then), (first, then, nothing, then)):
+        arms = BeforeAfter(*one[:2]), BeforeAfter(*one[2:])
+        assert (gain_over_control(*arms), difference_in_differences(*arms)) == (None, None)
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,9 @@ sap.ui.define(["promenade/reports/Numbers"], function (Numbers) {
     /** Welch's t-test of two averages: `{uplift, pValue, level, treated, control}`, percent and baskets. */
     ofBaskets: (t, given) => of(t, "basket", given),
 
+    /** The difference in differences of two averages. */
+    ofGain: (t, given) => of(t, "gain", given),
+
     /** The chi-squared test of two rates. */
     ofRates: (t, given) => of(t, "rate", given),
 

@@ -37,6 +37,27 @@ sap.ui.define(
       return Verdict.ofRates(t, given) + between(t, "intervalRates", Verdict.intervalOfRates(given));
     }
 
+    /** Both arms against their own past; without one it warns that the shops may differ. */
+    function past(t, row) {
+      if (row.adjustedUplift === null) {
+        return t("noPast");
+      }
+      const given = {
+        uplift: row.adjustedUplift,
+        pValue: row.adjustedPValue,
+        level: row.significanceLevel,
+        treated: row.experimentTransactions,
+        control: row.controlTransactions
+      };
+      return t(
+        "verdictPast",
+        row.pastDays,
+        Numbers.money(row.experimentPastAvgBasket, row.currency),
+        Numbers.money(row.controlPastAvgBasket, row.currency),
+        Verdict.ofGain(t, given)
+      );
+    }
+
     function significance(t, isSignificant, pValue) {
       return pValue === null ? t("untested") : t(isSignificant ? "significant" : "notSignificant");
     }
@@ -52,6 +73,15 @@ sap.ui.define(
             value: Numbers.percent(row.revenueUplift, true),
             note: mark(row.revenueIsSignificant, row.revenuePValue)
           },
+          ...(row.adjustedUplift === null
+            ? []
+            : [
+                {
+                  label: t("upliftAdjusted"),
+                  value: Numbers.percent(row.adjustedUplift, true),
+                  note: mark(row.adjustedIsSignificant, row.adjustedPValue)
+                }
+              ]),
           {
             label: t("upliftRates"),
             value: Numbers.percent(row.uplift, true),
@@ -78,6 +108,7 @@ sap.ui.define(
                 new Text({text: t("verdictBaskets", baskets(t, row))}).addStyleClass(
                   "promVerdict sapUiSmallMarginBottom"
                 ),
+                new Text({text: past(t, row)}).addStyleClass("promVerdict sapUiSmallMarginBottom"),
                 new Text({text: t("verdictRates", rates(t, row))}).addStyleClass("promVerdict sapUiSmallMarginBottom"),
                 new Text({text: t("verdictCaution")}).addStyleClass("promVerdict sapThemeTextLight")
               ]
