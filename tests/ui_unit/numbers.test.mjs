@@ -168,7 +168,10 @@ test("a verdict says how sure it is, and nothing that cannot be tested", () => {
     Verdict.ofBaskets(said, {...baskets, level: 0.01, pValue: 0.03}),
     "basketHigher(12,5 % aboutOf100(= 0,030(3 isNotSignificant"
   );
-  assert.equal(Verdict.ofGain(said, {...baskets, pValue: 0.06}), "gainHigher(12,5 % aboutOf100(= 0,060(6 isNotSignificant");
+  assert.equal(
+    Verdict.ofGain(said, {...baskets, pValue: 0.06}),
+    "gainHigher(12,5 % aboutOf100(= 0,060(6 isNotSignificant"
+  );
   assert.equal(
     Verdict.ofBaskets(said, {...baskets, uplift: 0, pValue: 0.0001}),
     "basketSame fewerThanOne(< 0,001 isSignificant"

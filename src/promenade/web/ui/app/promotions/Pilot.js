@@ -115,7 +115,11 @@ sap.ui.define(
 
       _isComplete() {
         const wanted = [this._start, this._end].map((one) => [one, Boolean(one.getDateValue()), "pilot.moment"]);
-        wanted.push([this._threshold, !this._auto.getSelected() || Boolean(this._threshold.getValue()), "pilot.uplift"]);
+        wanted.push([
+          this._threshold,
+          !this._auto.getSelected() || Boolean(this._threshold.getValue()),
+          "pilot.uplift"
+        ]);
         for (const [control, isGiven, text] of wanted) {
           control.setValueState(isGiven ? "None" : "Error");
           control.setValueStateText(Texts.get(text));

@@ -16,7 +16,9 @@ sap.ui.define(["promenade/reports/Numbers"], function (Numbers) {
   /** How often chance alone brings it about, said so that nobody takes it for the chance that there is no effect. */
   function chance(t, pValue, level) {
     const often = Math.round(pValue * 100);
-    return often < 1 ? t("fewerThanOne", written(pValue, level)) : t("aboutOf100", written(pValue, level), String(often));
+    return often < 1
+      ? t("fewerThanOne", written(pValue, level))
+      : t("aboutOf100", written(pValue, level), String(often));
   }
 
   function judged(t, pValue, level) {

@@ -62,42 +62,47 @@ sap.ui.define(
       return pValue === null ? t("untested") : t(isSignificant ? "significant" : "notSignificant");
     }
 
-    /** Uplift, in figures and in words; `name` of what is judged. */
+    /** Uplifts, in figures; `name` of what is judged. */
+    function figures(t, row, name) {
+      const mark = (isSignificant, pValue) => significance(t, isSignificant, pValue);
+      return Cards.figures([
+        {
+          label: t("upliftBaskets"),
+          value: Numbers.percent(row.revenueUplift, true),
+          note: mark(row.revenueIsSignificant, row.revenuePValue)
+        },
+        ...(row.adjustedUplift === null
+          ? []
+          : [
+              {
+                label: t("upliftAdjusted"),
+                value: Numbers.percent(row.adjustedUplift, true),
+                note: mark(row.adjustedIsSignificant, row.adjustedPValue)
+              }
+            ]),
+        {
+          label: t("upliftRates"),
+          value: Numbers.percent(row.uplift, true),
+          note: mark(row.isSignificant, row.pValue)
+        },
+        {
+          label: t("armTreated"),
+          value: t("basketsCount", Numbers.whole(row.experimentTransactions)),
+          note: name
+        },
+        {
+          label: t("armControl"),
+          value: t("basketsCount", Numbers.whole(row.controlTransactions)),
+          note: t("armControlNote")
+        }
+      ]);
+    }
+
+    /** Uplift, in figures and in words. */
     function verdict(desk, row, name) {
       const {t} = desk;
-      const mark = (isSignificant, pValue) => significance(t, isSignificant, pValue);
       return [
-        Cards.figures([
-          {
-            label: t("upliftBaskets"),
-            value: Numbers.percent(row.revenueUplift, true),
-            note: mark(row.revenueIsSignificant, row.revenuePValue)
-          },
-          ...(row.adjustedUplift === null
-            ? []
-            : [
-                {
-                  label: t("upliftAdjusted"),
-                  value: Numbers.percent(row.adjustedUplift, true),
-                  note: mark(row.adjustedIsSignificant, row.adjustedPValue)
-                }
-              ]),
-          {
-            label: t("upliftRates"),
-            value: Numbers.percent(row.uplift, true),
-            note: mark(row.isSignificant, row.pValue)
-          },
-          {
-            label: t("armTreated"),
-            value: t("basketsCount", Numbers.whole(row.experimentTransactions)),
-            note: name
-          },
-          {
-            label: t("armControl"),
-            value: t("basketsCount", Numbers.whole(row.controlTransactions)),
-            note: t("armControlNote")
-          }
-        ]),
+        figures(t, row, name),
         Cards.box({
           id: "verdict",
           title: t("verdictOn", name),

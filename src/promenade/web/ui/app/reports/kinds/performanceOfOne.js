@@ -60,9 +60,7 @@ sap.ui.define(
           id: "uplift",
           title: t("uplift"),
           isWide: true,
-          content: [
-            new Text({text: row ? noBaseline(t, row) : t("nothing")})
-          ]
+          content: [new Text({text: row ? noBaseline(t, row) : t("nothing")})]
         });
       }
       const of = (name) => row[name];
