@@ -73,7 +73,7 @@ def test_only_stores_may_send(cloud: Cloud) -> None:
     assert cloud.post("transactions", body, client=None).status_code == 401
     assert cloud.post("transactions", body, client="everything").status_code == 403
     assert cloud.get("transactions").status_code == 405
-    assert cloud.post("transactions", body).json() == {"results": [], "coupons": []}
+    assert cloud.post("transactions", body).json() == {"results": [], "coupons": [], "cancellations": []}
 
 
 def test_a_store_of_another_tenant_is_as_unknown_as_one_that_is_not(cloud: Cloud) -> None:
