@@ -11,7 +11,7 @@ from datetime import date, timedelta
 
 from promenade.store.driver.unit import Session
 from promenade.store.reports.arms import Sample
-from promenade.store.reports.pasts import ArmGroups, arm_groups, arms_between, trial_days
+from promenade.store.reports.pasts import ArmGroups, BasketDays, arm_groups, arms_between, trial_days
 
 DAYS_MIN = 28
 _DAY = timedelta(days=1)
@@ -48,14 +48,18 @@ async def read_past(session: Session, groups: ArmGroups, first: date, last: date
     length = max(DAYS_MIN, (last - first).days + 1)
     until = first - _DAY
     treated, control = await arms_between(session, groups, first - length * _DAY, until)
+    opened = (_opened(treated), _opened(control))
+    begun = {currency: max(one[currency] for one in opened) for currency in opened[0].keys() & opened[1].keys()}
     return {
-        currency: _past(treated[currency], control[currency], until) for currency in treated.keys() & control.keys()
+        currency: Past(begin, until, _sum(treated[currency], begin), _sum(control[currency], begin))
+        for currency, begin in begun.items()
     }
 
 
-def _past(treated: Mapping[date, Sample], control: Mapping[date, Sample], until: date) -> Past:
-    begin = max(min(treated), min(control))
-    return Past(begin, until, _sum(treated, begin), _sum(control, begin))
+def _opened(sold: BasketDays) -> dict[str, date]:
+    """Return the first day with a sale in each currency: all sales of a day may have been cancelled."""
+    days = {currency: [day for day, one in of_currency.items() if one.count] for currency, of_currency in sold.items()}
+    return {currency: min(found) for currency, found in days.items() if found}
 
 
 def _sum(days: Mapping[date, Sample], begin: date) -> Sample:

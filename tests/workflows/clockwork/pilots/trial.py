@@ -104,7 +104,7 @@ class Trial:
                 sold = days.setdefault((group, day, currency), Sample())
                 for total in of_shop:
                     sold.add(int(Decimal(total) * 1000))
-        await self.context.database.write(lambda session: add_baskets(session, days), tenant=TENANT)
+        await self.context.database.write(lambda session: add_baskets(session, days, 1), tenant=TENANT)
 
     async def set_level(self, level: str) -> None:
         """Set the tenant's level of significance."""

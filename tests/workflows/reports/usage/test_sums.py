@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -16,11 +17,11 @@ from tests.workflows.shop import NOON, Shop, identity
 Sums = dict[tuple[Any, ...], tuple[int, Decimal]]
 
 
-async def add(shop: Shop, sales: Sequence[LoggedSale]) -> None:
-    """Add sales as a portion of the aggregator does."""
+async def add(shop: Shop, sales: Sequence[LoggedSale], sign: int = 1) -> None:
+    """Add sales, or take cancelled ones out, as a portion of the aggregator does."""
 
     async def work(session: Session) -> None:
-        await add_usage(session, sales, NOON, 1)
+        await add_usage(session, sales, NOON, sign)
 
     await shop.context.database.write(work, tenant=shop.tenant)
 
@@ -129,6 +130,19 @@ async def check_performance(shop: Shop, sales: Sequence[LoggedSale]) -> None:
     assert {
         (row.promotion_id, row.currency): (row.applications_count, row.total_discount_given) for row in by_currency
     } == counted(((one, sale.currency), amount) for sale, one, amount in applied)
+
+
+async def test_a_promotion_whose_last_sale_in_a_currency_was_cancelled_has_amounts_again(shop: Shop) -> None:
+    euros = [made_sale(f"E{at}", ("A", {"off": "2.50"}), at=NOON + timedelta(hours=at)) for at in (1, 3)]
+    abroad = [made_sale(f"F{at}", ("A", {"off": "7"}), at=NOON + timedelta(hours=at), currency="CHF") for at in (0, 4)]
+    await add(shop, [*euros, *abroad])
+    (row,) = await shop.rows("PromotionPerformance")
+    assert (row.currency, row.total_discount_given, row.applications_count) == (None, None, 4)
+    await add(shop, abroad[:1], sign=-1)
+    (row,) = await shop.rows("PromotionPerformance")
+    assert (row.currency, row.total_discount_given, row.applications_count) == (None, None, 3)
+    await add(shop, abroad[1:], sign=-1)
+    await check_performance(shop, euros)
 
 
 async def test_top_lists_rank_the_first_of_each_promotion_correctly(shop: Shop, seed: int) -> None:
