@@ -24,7 +24,7 @@ from promenade.web.imports.till_articles import PosArticles
 from promenade.web.pricing import pos
 from promenade.web.pricing.messages import CancelRequest, ConfirmRequest, EvaluateRequest, Message
 from promenade.web.pricing.pos import Pos
-from promenade.web.pricing.responses import EvaluateResponseV2, SideEffectsResult
+from promenade.web.pricing.responses import EvaluateResponseV2, LoyaltyResult, SideEffectsResult, TransactionResult
 from promenade.web.services.login import AUTHORIZE, Login
 from promenade.web.services.monitoring import Health, Heartbeat, Monitoring
 from promenade.web.services.pos_metadata import PosMetadata
@@ -47,6 +47,9 @@ _CONTRACTS: dict[str, tuple[str, type[Struct] | None, type[Struct] | str | None]
         f'`{{"transactionId": "...", "confirmed": true, "message": "{MESSAGE}"}}`, the same bytes for every repeat',
     ),
     "_cancel_sale": (_POS, CancelRequest, CancelResponse),
+    "_iteration": (_POS, None, EvaluateResponseV2),
+    "_transaction": (_POS, None, TransactionResult),
+    "_loyalty": (_POS, None, LoyaltyResult),
     "_side_effects": (_POS, None, SideEffectsResult),
     "_requeue": (f"`{pos.ADMINISTRATOR}`", None, SideEffectsResult),
     **{f"_{name}": (_POS, one.request, one.response) for name, one in OPERATIONS.items()},
@@ -88,7 +91,7 @@ def services() -> str:
     for endpoint in endpoints:
         for method, handler in _handlers(endpoint):
             name = handler.__name__
-            route = endpoint.route.replace(":path}", "}")
+            route = endpoint.route.replace(":path}", "}").replace(":counter}", "}")
             addresses.setdefault(name, []).append(f"`{method} {_wire_route(route)}`")
             handlers[name] = handler
     rows = []
@@ -112,7 +115,14 @@ def _handlers(endpoint: Endpoint) -> Iterator[tuple[str, Any]]:
 
 
 def _wire_route(route: str) -> str:
-    return route.replace("transaction_id", "transactionId").replace("transaction_counter", "transactionCounter")
+    names = {
+        "transaction_id": "transactionId",
+        "transaction_counter": "transactionCounter",
+        "customer_id": "customerId",
+    }
+    for name, wire in names.items():
+        route = route.replace(name, wire)
+    return route
 
 
 def shapes() -> str:
@@ -124,6 +134,8 @@ def shapes() -> str:
         ("Evaluate and simulate: the answer", (EvaluateResponseV2,)),
         ("Confirm: the request", (ConfirmRequest,)),
         ("Cancel", (CancelRequest, CancelResponse)),
+        ("A transaction: the answer", (TransactionResult,)),
+        ("A customer's points: the answer", (LoyaltyResult,)),
         ("Side effects: the answer", (SideEffectsResult,)),
         *[(f"Coupons: {name}", (operation.request, operation.response)) for name, operation in OPERATIONS.items()],
         *[(f"Articles: {name}", (one.request, one.response)) for name, one in ARTICLE_OPERATIONS.items()],

@@ -170,13 +170,13 @@ def test_currencies_are_codes_of_three_letters() -> None:
                 "AuditLogs RedemptionLogs BudgetConsumptions CalculationLogs CalculationLogItems "
                 "CalculationLogPromotions "
                 "NotificationLogs ImportJobErrors LocalDeployments SyncHistory PromotionsCalendar ArticleImportJobs "
-                "ArticleImportJobItems"
+                "ArticleImportJobItems LoyaltyTransactions"
             ),
         ),
         (
             NONE,
             sets(
-                "LoyaltyTransactions RawPayloads Tenants PromotionForecasts PromotionForecastAmounts "
+                "RawPayloads Tenants PromotionForecasts PromotionForecastAmounts "
                 "PromotionForecastBudgets PromotionForecastDisplacements"
             )
             | REPORTS,

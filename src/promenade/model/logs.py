@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from promenade.model.declare import (
     ADMIN,
-    NONE,
     PUBLIC,
     REPORTING,
     RO,
@@ -129,7 +128,7 @@ class AuditLogs(
 
 class LoyaltyTransactions(
     Entity,
-    public=NONE,
+    public=RO,
     admin=RO,
     unique=(("origin", "transaction_id", "transaction_counter", "promotion_id"),),
     indexes=(("customer_id", "awarded_at"),),

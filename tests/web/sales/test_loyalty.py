@@ -64,4 +64,13 @@ def test_loyalty_points_are_read_only_in_the_administration(shop: Shop) -> None:
         )
         assert answer.status_code in {403, 405}, answer.text
     assert latest(shop, "L-3") == [row]
-    assert shop.call("/api/v1/LoyaltyTransactions", client="planner").status_code == 404
+
+
+def test_loyalty_points_are_read_only_in_the_public_api(shop: Shop) -> None:
+    book(shop, "L-4", "loyal-public", (None, 5))
+    address = "/api/v1/LoyaltyTransactions"
+    found = shop.call(f"{address}?$filter=customerId eq 'L-4'", client="planner").json()["value"]
+    assert [(row["points"], row["balanceAfter"]) for row in found] == [(5, 5)]
+    refused = shop.call(address, {"customerId": "L-4", "points": 1}, client="planner")
+    assert refused.status_code in {403, 405}
+    assert shop.call(address, client="till").status_code == 403

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Interval, case, insert, literal, type_coerce
+from sqlalchemy import BigInteger, ColumnElement, Interval, case, insert, literal, select, type_coerce
 
 from odata_server.sql.connection import Kept
 from promenade.store.driver.recurring import parameter
@@ -30,6 +30,32 @@ class PointsRow:
     id: str
     promotion_id: str | None
     points: int
+
+
+@dataclass(frozen=True, slots=True)
+class PointsEntry:
+    """A booking: its points, its cause and the balance after it; ``promotion_id`` None: not from a promotion."""
+
+    transaction_id: str
+    transaction_counter: int
+    promotion_id: str | None
+    points: int
+    balance_after: int
+    awarded_at: datetime
+
+
+async def read_balance(session: Session, customer_id: str) -> int:
+    """Return a customer's points; 0 for an unknown customer."""
+    rows = await session.execute(select(_BALANCES.c.points).where(_BALANCES.c.customer_id == customer_id))
+    return int(rows[0].points) if rows else 0
+
+
+async def read_entries(session: Session, customer_id: str, limit: int) -> list[PointsEntry]:
+    """Return a customer's latest bookings, the newest first."""
+    columns = [_TRANSACTIONS.c[name] for name in PointsEntry.__dataclass_fields__]
+    statement = select(*columns).where(_TRANSACTIONS.c.customer_id == customer_id)
+    rows = await session.execute(statement.order_by(_TRANSACTIONS.c.awarded_at.desc()).limit(limit))
+    return [PointsEntry(*tuple(row)) for row in rows]
 
 
 async def book_points(

@@ -40,22 +40,29 @@ from promenade.web.pricing.responses import (
     ItemSavingsV2,
     LineDiscountV2,
     LineItemV2,
+    LoyaltyEntry,
+    LoyaltyResult,
     MetaV2,
     MissedPromotionV2,
     NudgeV2,
     PostPurchaseCoupon,
     PromotionSavingsV2,
     QuantityV2,
+    ReadConfirmation,
+    ReadIteration,
     RecommendationV2,
     RefundShareV2,
     RefundV2,
+    ReturnedLine,
     RivalV2,
     SavingsSummaryV2,
     SideEffectsResult,
     ThresholdGapV2,
     TotalsV2,
+    TransactionResult,
 )
 from promenade.workflows.pricing.evaluate import PricedIteration
+from promenade.workflows.sales.reading import Confirmed, LoyaltyAccount, TransactionState
 from promenade.workflows.sales.side_effects import SideEffects
 
 _REMEMBERED_MAX = 20_000
@@ -190,6 +197,61 @@ def encode_evaluation(
                 for nudge in outcome.nudges
             ],
             threshold_gaps=[_gap(gap, amounts) for gap in outcome.gaps],
+        )
+    )
+
+
+def encode_transaction(state: TransactionState) -> bytes:
+    """Return the JSON body of a TransactionResult."""
+    confirmed = state.confirmed
+    return msgspec.json.encode(
+        TransactionResult(
+            minor_version=POS_MINOR_VERSION,
+            transaction_id=state.transaction_id,
+            confirmed=confirmed is not None,
+            confirmation=UNSET if confirmed is None else _confirmation(confirmed),
+            iterations=[
+                ReadIteration(one.transaction_counter, timestamp(one.evaluated_at), _or_unset(one.receipt_id))
+                for one in state.iterations
+            ],
+        )
+    )
+
+
+def _confirmation(confirmed: Confirmed) -> ReadConfirmation:
+    return ReadConfirmation(
+        transaction_counter=confirmed.transaction_counter,
+        confirmed_at=timestamp(confirmed.confirmed_at),
+        message=msgspec.json.decode(confirmed.response)["message"],
+        lines=[
+            ReturnedLine(
+                line.reference,
+                Raw(_decimal(line.quantity_thousandths, 3).encode()),
+                Raw(_decimal(line.returned_thousandths, 3).encode()),
+            )
+            for line in confirmed.lines
+        ],
+    )
+
+
+def encode_loyalty(account: LoyaltyAccount) -> bytes:
+    """Return the JSON body of a LoyaltyResult."""
+    return msgspec.json.encode(
+        LoyaltyResult(
+            minor_version=POS_MINOR_VERSION,
+            customer_id=account.customer_id,
+            balance=account.balance,
+            entries=[
+                LoyaltyEntry(
+                    one.transaction_id,
+                    one.transaction_counter,
+                    _or_unset(one.promotion_id),
+                    one.points,
+                    one.balance_after,
+                    timestamp(one.awarded_at),
+                )
+                for one in account.entries
+            ],
         )
     )
 

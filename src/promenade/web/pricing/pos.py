@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from urllib.parse import parse_qs
 
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.types import Receive, Scope
 
 from promenade import metrics
@@ -14,11 +16,18 @@ from promenade.web.access.auth import Authentication, Caller
 from promenade.web.http.body import header, read_body, require_json
 from promenade.web.http.endpoint import Answer, Endpoint, Handler
 from promenade.web.pricing.decode import decode_cancel, decode_confirm, decode_evaluate
-from promenade.web.pricing.encode import encode_evaluation, encode_side_effects
+from promenade.web.pricing.encode import (
+    encode_evaluation,
+    encode_loyalty,
+    encode_side_effects,
+    encode_transaction,
+)
 from promenade.workflows.context import Context
 from promenade.workflows.pricing.evaluate import PricedIteration, PricingRequest, evaluate, simulate
+from promenade.workflows.pricing.replay import as_answered
 from promenade.workflows.sales.cancel import cancel
 from promenade.workflows.sales.confirm import confirm
+from promenade.workflows.sales.reading import read_iteration, read_loyalty, read_transaction
 from promenade.workflows.sales.side_effects import side_effects_status
 from promenade.workflows.sales.side_effects_requeue import requeue_side_effects
 
@@ -28,6 +37,21 @@ CANCEL_BYTES_MAX = 64 * 1024
 _COUNTER_MAX = 2_147_483_647
 _VERSION_40 = (b"odata-version", b"4.0")
 _VERSION_401 = (b"odata-version", b"4.01")
+
+
+class _Counter(Convertor[str]):
+    """Digits at the end of a path; not an int, because a text of thousands of digits cannot become one."""
+
+    regex = "[0-9]{1,10}"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("counter", _Counter())
 
 _Price = Callable[[Context, str, PricingRequest], Awaitable[PricedIteration]]
 
@@ -67,11 +91,15 @@ class Pos:
             for name, handler in actions.items()
         ]
         # A transaction ID may contain slashes, which arrive decoded.
-        side_effects = "/pos/v2/transactions/{transaction_id:path}/{transaction_counter}/side-effects"
+        transaction = "/pos/v2/transactions/{transaction_id:path}"
+        side_effects = f"{transaction}/{{transaction_counter}}/side-effects"
         return [
             *endpoints,
             Endpoint(side_effects, {"GET": self._side_effects}),
             Endpoint(f"{side_effects}/requeue", {"POST": self._requeue}),
+            Endpoint(f"{transaction}/{{transaction_counter:counter}}", {"GET": self._iteration}),
+            Endpoint(transaction, {"GET": self._transaction}),
+            Endpoint("/pos/v2/customers/{customer_id:path}/loyalty", {"GET": self._loyalty}),
         ]
 
     async def _caller(self, scope: Scope) -> Caller:
@@ -152,6 +180,47 @@ class Pos:
         result = await side_effects_status(self._context, caller.tenant_id, transaction_id, counter)
         return Answer(encode_side_effects(result), headers=[_odata_version(scope)])
 
+    async def _iteration(self, scope: Scope, receive: Receive) -> Answer:
+        """Return what evaluate answered for an iteration, the same bytes."""
+        caller = await self._caller(scope)
+        transaction_id, counter = _iteration(scope)
+        try:
+            stored = await read_iteration(self._context, caller.tenant_id, transaction_id, counter)
+        except NotFound as missing:
+            # Or the whole is the ID of a transaction, such as till-7/4711.
+            with suppress(NotFound):
+                return await self._state(scope, caller, f"{transaction_id}/{counter}")
+            raise missing from None
+        answer = encode_evaluation(
+            as_answered(stored, stored.outcome),
+            tenant_id=self._context.shown_tenant_id(caller.tenant_id),
+            source=self._context.source,
+            instance_id=self._context.shown_instance_id,
+            include_missed=stored.settings.include_missed,
+            quoted=_wants_quoted_numbers(scope),
+        )
+        return Answer(answer, headers=[_odata_version(scope)])
+
+    async def _transaction(self, scope: Scope, receive: Receive) -> Answer:
+        """Return a transaction's iterations, whether one was confirmed, and what was returned of its lines."""
+        caller = await self._caller(scope)
+        return await self._state(scope, caller, scope["path_params"]["transaction_id"])
+
+    async def _state(self, scope: Scope, caller: Caller, transaction_id: str) -> Answer:
+        if not _is_name(transaction_id):
+            raise NotFound("TRANSACTION_NOT_FOUND", "There is no such transaction.")
+        state = await read_transaction(self._context, caller.tenant_id, transaction_id)
+        return Answer(encode_transaction(state), headers=[_odata_version(scope)])
+
+    async def _loyalty(self, scope: Scope, receive: Receive) -> Answer:
+        """Return a customer's points and the latest bookings."""
+        caller = await self._caller(scope)
+        customer_id = scope["path_params"]["customer_id"]
+        if not _is_name(customer_id):
+            raise Invalid("VALIDATION_FAILED", "A customer ID has 1 to 50 characters.", "customerId")
+        account = await read_loyalty(self._context, caller.tenant_id, customer_id)
+        return Answer(encode_loyalty(account), headers=[_odata_version(scope)])
+
     async def _requeue(self, scope: Scope, receive: Receive) -> Answer:
         """Requeue failed side effects. For operators, after the cause of the failure is fixed."""
         caller = await self._authenticator.authenticate(scope)
@@ -168,9 +237,14 @@ def _iteration(scope: Scope) -> tuple[str, int]:
     if not (text.isascii() and text.isdigit() and len(text) <= 10 and 1 <= int(text) <= _COUNTER_MAX):
         message = "The counter must be a whole number of at least 1."
         raise Invalid("VALIDATION_FAILED", message, "transactionCounter")
-    if len(transaction_id) > 50 or "\0" in transaction_id:
+    if not _is_name(transaction_id):
         raise NotFound("ITERATION_NOT_FOUND", "There is no such iteration.")
     return transaction_id, int(text)
+
+
+def _is_name(text: str) -> bool:
+    """Return whether a text of the URL may be the ID of a transaction or a customer."""
+    return 1 <= len(text) <= 50 and "\0" not in text
 
 
 def _is_strict(scope: Scope) -> bool:

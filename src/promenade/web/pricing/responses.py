@@ -315,6 +315,61 @@ class PostPurchaseCoupon(Response, frozen=True):
     issued_at: str  #: Time of issue. UTC.
 
 
+class ReadIteration(Response, frozen=True):
+    """An iteration of a transaction."""
+
+    transaction_counter: int  #: Its number; `/v2/transactions/{transactionId}/{transactionCounter}` has its answer.
+    evaluated_at: str  #: The time that it was evaluated for. UTC.
+    receipt_id: Maybe  #: The till's receipt number.
+
+
+class ReturnedLine(Response, frozen=True):
+    """A sale line of a confirmed transaction."""
+
+    line_reference: str  #: The line.
+    quantity: Number  #: The quantity sold.
+    returned_quantity: Number  #: How much of it confirmed returns have brought back so far.
+
+
+class ReadConfirmation(Response, frozen=True):
+    """The confirm of a transaction."""
+
+    transaction_counter: int  #: The iteration that became the sale.
+    confirmed_at: str  #: Time of the sale. UTC.
+    message: str  #: As the confirm was answered.
+    lines: list[ReturnedLine]  #: Its sale lines, with what was returned of them.
+
+
+class TransactionResult(Response, frozen=True):
+    """What is known of a transaction, for a till that lost it."""
+
+    minor_version: int  #: Minor version of this contract: 8.
+    transaction_id: str  #: The transaction.
+    confirmed: bool  #: Whether an iteration was confirmed.
+    confirmation: ReadConfirmation | UnsetType  #: The confirm, if there was one.
+    iterations: list[ReadIteration]  #: The iterations that are still stored, the newest first; at most 100.
+
+
+class LoyaltyEntry(Response, frozen=True):
+    """A booking of points."""
+
+    transaction_id: str  #: The transaction that caused it.
+    transaction_counter: int  #: Its iteration.
+    promotion_id: Maybe  #: The promotion that granted the points; left out for base points and returns.
+    points: int  #: The points; negative if they were taken back or spent.
+    balance_after: int  #: The balance after it.
+    awarded_at: str  #: When it was booked. UTC.
+
+
+class LoyaltyResult(Response, frozen=True):
+    """A customer's points."""
+
+    minor_version: int  #: Minor version of this contract: 8.
+    customer_id: str  #: The customer.
+    balance: int  #: The points now; 0 for an unknown customer.
+    entries: list[LoyaltyEntry]  #: The latest bookings, the newest first; at most 20.
+
+
 class SideEffectsResult(Response, frozen=True):
     """The status of the side effects of a confirmed iteration."""
 

@@ -19,7 +19,13 @@ from promenade.web.imports.till_article_messages import ARTICLE_OPERATIONS, arti
 from promenade.web.pricing.messages import CancelRequest, ConfirmRequest, EvaluateRequest
 from promenade.web.pricing.pos import ADMINISTRATOR, SCOPES
 from promenade.web.pricing.remarks import remark_of
-from promenade.web.pricing.responses import EvaluateResponseV2, SideEffectsResult, is_moment
+from promenade.web.pricing.responses import (
+    EvaluateResponseV2,
+    LoyaltyResult,
+    SideEffectsResult,
+    TransactionResult,
+    is_moment,
+)
 from promenade.web.services.monitoring import Heartbeat
 from promenade.workflows.sales.cancel import CancelResponse
 from promenade.workflows.sales.confirm import MESSAGE
@@ -112,6 +118,8 @@ def render_pos_openapi() -> bytes:
         EvaluateRequest,
         ConfirmRequest,
         EvaluateResponseV2,
+        TransactionResult,
+        LoyaltyResult,
         SideEffectsResult,
         Heartbeat,
         *actions,
@@ -178,6 +186,32 @@ def _paths() -> dict[str, Any]:
         "in": "path",
         "required": True,
         "schema": {"type": "integer", "minimum": 1, "maximum": 2**31 - 1},
+    }
+    iteration = "/v2/transactions/{transactionId}/{transactionCounter}"
+    paths["/v2/transactions/{transactionId}"] = {
+        "get": {
+            "operationId": "transaction",
+            "summary": "Tells which iterations a transaction has, whether one was confirmed, and what was returned.",
+            "parameters": [transaction],
+            "responses": _answers({"$ref": _REF.format(name="TransactionResult")}, 401, 403, 404, 405, 503),
+        }
+    }
+    paths[iteration] = {
+        "get": {
+            "operationId": "iteration",
+            "summary": "What evaluate answered for an iteration: the same bytes.",
+            "parameters": [transaction, counter],
+            "responses": _answers({"$ref": _REF.format(name="EvaluateResponseV2")}, 400, 401, 403, 404, 405, 503),
+        }
+    }
+    customer = {"name": "customerId", "in": "path", "required": True, "schema": {"type": "string"}}
+    paths["/v2/customers/{customerId}/loyalty"] = {
+        "get": {
+            "operationId": "loyalty",
+            "summary": "A customer's points, and the latest bookings.",
+            "parameters": [customer],
+            "responses": _answers({"$ref": _REF.format(name="LoyaltyResult")}, 400, 401, 403, 404, 405, 503),
+        }
     }
     side_effects = "/v2/transactions/{transactionId}/{transactionCounter}/side-effects"
     result = {"$ref": _REF.format(name="SideEffectsResult")}

@@ -27,25 +27,26 @@ class Replayed:
 
     def before(self) -> PricedIteration:
         """The iteration as it was answered."""
-        return self._answer(self.stored.outcome)
+        return as_answered(self.stored, self.stored.outcome)
 
     def after(self) -> PricedIteration:
         """The iteration as it would be answered now."""
-        return self._answer(self.outcome)
+        return as_answered(self.stored, self.outcome)
 
-    def _answer(self, outcome: Outcome) -> PricedIteration:
-        stored = self.stored
-        return PricedIteration(
-            transaction_id=stored.transaction_id,
-            transaction_counter=stored.transaction_counter,
-            receipt_id=stored.receipt_id,
-            header_reference=stored.header_reference,
-            evaluated_at=stored.evaluated_at,
-            data_age=stored.data_age,
-            outcome=outcome,
-            is_simulation=False,
-            refunds=stored.facts.refunds,
-        )
+
+def as_answered(stored: StoredIteration, outcome: Outcome) -> PricedIteration:
+    """Return a stored iteration as evaluate answers it, with this outcome."""
+    return PricedIteration(
+        transaction_id=stored.transaction_id,
+        transaction_counter=stored.transaction_counter,
+        receipt_id=stored.receipt_id,
+        header_reference=stored.header_reference,
+        evaluated_at=stored.evaluated_at,
+        data_age=stored.data_age,
+        outcome=outcome,
+        is_simulation=False,
+        refunds=stored.facts.refunds,
+    )
 
 
 async def replay(
