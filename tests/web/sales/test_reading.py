@@ -55,11 +55,28 @@ def test_a_confirmed_transaction_tells_its_lines_and_what_was_returned(shop: Sho
         return {one["lineReference"]: (one["quantity"], one["returnedQuantity"]) for one in found}
 
     assert returned() == {"a": (3, 0), "b": (0.5, 0)}
+    assert refunded(shop, "READ-2") == [(13.5, 0), (2.25, 0)]
     named = [{"key": "originalTransactionId", "value": "READ-2"}, {"key": "originalLineReference", "value": "a"}]
     for number in (1, 2):
         back = item(quantity=-1, additionalFields=named)
         confirm(shop, shop.call("/pos/v2/evaluate", basket(header={"transactionId": f"BACK-{number}"}, items=[back])))
         assert returned() == {"a": (3, number), "b": (0.5, 0)}
+        assert refunded(shop, "READ-2") == [(13.5, 4.5 * number), (2.25, 0)]
+
+
+def refunded(shop: Shop, transaction: str) -> list[tuple[float, float]]:
+    """Return what was paid for each line and what was refunded."""
+    lines = shop.call(f"{TRANSACTIONS}/{transaction}").json()["confirmation"]["lines"]
+    return [(one["paid"]["value"], one["refunded"]["value"]) for one in lines]
+
+
+def test_a_cancelled_sale_tells_how_the_cancel_was_answered(shop: Shop) -> None:
+    confirm(shop, shop.call("/pos/v2/evaluate", basket(header={"transactionId": "READ-5"})))
+    assert shop.call(f"{TRANSACTIONS}/READ-5").json()["cancelled"] is False
+    answer = shop.call("/pos/v2/cancel", {"transactionId": "READ-5", "transactionCounter": 1})
+    state = shop.call(f"{TRANSACTIONS}/READ-5").json()
+    assert (state["confirmed"], state["cancelled"], state["cancellation"]) == (True, True, answer.json())
+    assert refunded(shop, "READ-5") == [(9, 9)]
 
 
 def test_what_does_not_exist_is_not_found(shop: Shop) -> None:

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from promenade.engine.basket import Refund
+from promenade.engine.money import minor_digits
 from promenade.engine.outcome import (
     Addition,
     BestDeal,
@@ -210,6 +211,8 @@ def encode_transaction(state: TransactionState) -> bytes:
             transaction_id=state.transaction_id,
             confirmed=confirmed is not None,
             confirmation=UNSET if confirmed is None else _confirmation(confirmed),
+            cancelled=state.cancellation is not None,
+            cancellation=UNSET if state.cancellation is None else Raw(state.cancellation),
             iterations=[
                 ReadIteration(one.transaction_counter, timestamp(one.evaluated_at), _or_unset(one.receipt_id))
                 for one in state.iterations
@@ -219,6 +222,8 @@ def encode_transaction(state: TransactionState) -> bytes:
 
 
 def _confirmation(confirmed: Confirmed) -> ReadConfirmation:
+    currency = confirmed.currency
+    numbers = Amounts.of(currency, minor_digits(currency))
     return ReadConfirmation(
         transaction_counter=confirmed.transaction_counter,
         confirmed_at=timestamp(confirmed.confirmed_at),
@@ -226,8 +231,10 @@ def _confirmation(confirmed: Confirmed) -> ReadConfirmation:
         lines=[
             ReturnedLine(
                 line.reference,
-                Raw(_decimal(line.quantity_thousandths, 3).encode()),
-                Raw(_decimal(line.returned_thousandths, 3).encode()),
+                numbers.thousandths(line.quantity_thousandths),
+                numbers.money(line.paid_minor) if currency else UNSET,
+                numbers.thousandths(line.returned_thousandths),
+                numbers.money(line.refunded_minor) if currency else UNSET,
             )
             for line in confirmed.lines
         ],

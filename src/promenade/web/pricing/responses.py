@@ -14,6 +14,7 @@ from promenade.web.pricing.messages import KeyValuePair
 
 Maybe = str | UnsetType
 Money = Annotated[Raw, Meta(title="Money")]
+CancelAnswer = Annotated[Raw, Meta(title="CancelResponse")]
 Number = Annotated[Raw, Meta(title="number")]
 
 
@@ -328,7 +329,9 @@ class ReturnedLine(Response, frozen=True):
 
     line_reference: str  #: The line.
     quantity: Number  #: The quantity sold.
+    paid: Money | UnsetType  #: What was paid for it.
     returned_quantity: Number  #: How much of it confirmed returns have brought back so far.
+    refunded: Money | UnsetType  #: What they have refunded.
 
 
 class ReadConfirmation(Response, frozen=True):
@@ -347,6 +350,8 @@ class TransactionResult(Response, frozen=True):
     transaction_id: str  #: The transaction.
     confirmed: bool  #: Whether an iteration was confirmed.
     confirmation: ReadConfirmation | UnsetType  #: The confirm, if there was one.
+    cancelled: bool  #: Whether the sale was cancelled.
+    cancellation: CancelAnswer | UnsetType  #: What the cancel was answered.
     iterations: list[ReadIteration]  #: The iterations that are still stored, the newest first; at most 100.
 
 

@@ -358,8 +358,8 @@ def _precise(annotation: Any, schema: JsonSchema) -> JsonSchema:
         moment = {"type": "string", "format": "date-time"}
         return {"anyOf": [moment, {"type": "null"}]} if is_nullable else moment
     if kind is Raw:
-        money = any(meta.title == "Money" for meta in metas)
-        found = {"$ref": _REF.format(name="Money")} if money else {"type": "number"}
+        title = next((meta.title for meta in metas if meta.title), None)
+        found = {"type": "number"} if title in (None, "number") else {"$ref": _REF.format(name=title)}
     elif kind is Decimal:
         found = {"anyOf": _decimal(next(meta.extra["check"] for meta in metas if meta.extra))}
         if is_nullable:
