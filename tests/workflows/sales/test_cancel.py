@@ -148,3 +148,29 @@ async def test_an_exhausted_budget_is_active_again(shop: Shop) -> None:
     assert (await shop.row("Budgets", "marketing")).status == "EXHAUSTED"
     await cancelled(shop, "T1")
     assert (await shop.row("Budgets", "marketing")).status == "ACTIVE"
+
+
+@pytest.mark.parametrize("last", ["return", "cancel"])
+async def test_a_budget_that_cannot_be_charged_again_gets_back_no_more_than_it_gave(shop: Shop, last: str) -> None:
+    await shop.change("Budgets", "marketing", total_amount=2)
+    await sold(shop)
+    back = outcome((line("9", -1000, -400),), ())
+    await shop.confirm("R1", await shop.price("R1", back, sales={"9": ("T1", "1")}))
+    await sold(shop, "T2")  # spends what the return has given back, and is short of as much
+    assert [row.amount for row in await shop.rows("BudgetConsumptions", transaction_id="T2")] == [1]
+    await cancelled(shop, "R1")
+    undone = next(row for row in await shop.rows("BudgetConsumptions", transaction_id="R1") if row.is_cancellation)
+    assert (undone.amount, undone.uncovered_amount) == (0, 1)
+    if last == "cancel":
+        told = await cancelled(shop, "T1")
+        assert told["budgetsGivenBack"] == [
+            {"budgetId": identity("marketing"), "amount": {"value": 1, "currency": "EUR"}}
+        ]
+    else:
+        for name in ("R2", "R3"):
+            await shop.confirm(name, await shop.price(name, back, sales={"9": ("T1", "1")}))
+    rows = await shop.rows("BudgetConsumptions")
+    assert sum(row.amount for row in rows) == (await shop.row("Budgets", "marketing")).consumed_amount == 1
+    await cancelled(shop, "T2")
+    assert (await shop.row("Budgets", "marketing")).consumed_amount == 0
+    assert sum(row.uncovered_amount for row in await shop.rows("BudgetConsumptions", transaction_id="T2")) == 0

@@ -168,7 +168,7 @@ def _inserting(dialect: str) -> Kept:
 
 
 async def note_carried(session: Session, origin: str, transaction_id: str, carried: bytes) -> None:
-    """Update the record of the sale's contents, in the unit of work that confirms it."""
+    """Update the record of the sale's contents, which this unit of work has confirmed or locked."""
     await session.rowcount(
         update(_CONFIRMATIONS)
         .where(_CONFIRMATIONS.c.origin == origin, _CONFIRMATIONS.c.transaction_id == transaction_id)
@@ -202,7 +202,7 @@ async def log_of(session: Session, origin: str, transaction_id: str) -> tuple[st
 
 
 async def carried_by(session: Session, origin: str, transaction_id: str) -> bytes | None:
-    """Return what a sale carried, which never changes once it is confirmed; None: there is no such sale."""
+    """Return the record of a sale; None: there is no such sale."""
     rows = await session.execute(
         select(_CONFIRMATIONS.c.sale).where(
             _CONFIRMATIONS.c.origin == origin, _CONFIRMATIONS.c.transaction_id == transaction_id

@@ -69,8 +69,10 @@ async def charge_budgets(
     sale: SaleIdentity,
     *,
     is_cancellation: bool = False,
-) -> None:
-    """Apply and record the moves; the last step of a confirm or a cancel, so that a budget is locked only briefly.
+) -> list[Consumption]:
+    """Apply and record the moves, and return what was recorded.
+
+    The last step of a confirm or a cancel, so that a budget is locked only briefly.
 
     If less is left than was granted, the rest of the budget is charged, the difference is recorded as uncovered, and
     the sale stands.
@@ -96,6 +98,7 @@ async def charge_budgets(
         at=sale.confirmed_at,
         is_cancellation=is_cancellation,
     )
+    return consumptions
 
 
 def _consumption(context: Context, move: BudgetMove, drawn: BudgetDraw) -> Consumption:

@@ -19,6 +19,7 @@ from promenade.engine.money import minor_digits
 from promenade.errors import Conflict, NotFound
 from promenade.events import TransactionCancelled
 from promenade.store.budgets import charges as budgets
+from promenade.store.budgets.charges import Consumption
 from promenade.store.clockwork.pilots import forget_tallies
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.iterations import find_iteration
@@ -45,7 +46,9 @@ from promenade.workflows.settlement.returns import (
     decode_given,
     decode_record,
     encode_given,
+    encode_record,
     give_back,
+    less_owed,
     rest_of,
     take_away,
 )
@@ -158,7 +161,7 @@ class Cancelled:
 async def look_up(context: Context, session: Session, command: CancelCommand) -> list[tuple[str, str]]:
     """Return the sales to lock, in their order: the sale and those that its return lines name; as (ID, origin).
 
-    Raises what `cancel` does. What is found cannot change: a confirmation is final.
+    Raises what `cancel` does. What is found cannot change: which sale is confirmed, and what it brought back.
     """
     transaction_id, origin = command.transaction_id, context.origin
     known = await confirmations.find(session, origin, transaction_id)
@@ -176,14 +179,23 @@ async def look_up(context: Context, session: Session, command: CancelCommand) ->
     return sorted({(transaction_id, origin), *((one.transaction_id, one.origin) for one in brought)})
 
 
+@dataclass(frozen=True, slots=True)
+class _Undone:
+    """A sale of which the cancelled one had brought something back: ``charges`` are charged again."""
+
+    transaction_id: str
+    origin: str
+    record: SaleRecord
+    charges: tuple[BudgetCharge, ...]
+
+
 @dataclass
 class _Undoing:
     """What a cancellation has to put right, collected step by step; amounts in minor units."""
 
     sale: SaleIdentity
     rest: GiveBack
-    charged_again: list[BudgetCharge] = field(default_factory=list)
-    charged_here: list[BudgetCharge] = field(default_factory=list)  # those of them for sales of the same origin
+    undone: list[_Undone] = field(default_factory=list)
     uncovered: dict[tuple[str, str, str], Decimal] = field(default_factory=dict)
     points: dict[str, int] = field(default_factory=dict)  # by customer, to be added
 
@@ -193,13 +205,15 @@ class _Undoing:
 
     def moves_here(self) -> tuple[BudgetMove, ...]:
         """Return the moves without what is charged again for sales of other origins."""
-        return moves_of(self.charged_here, self.rest.charges)
+        here = [charge for one in self.undone if one.origin == self.sale.origin for charge in one.charges]
+        return moves_of(here, self.rest.charges)
 
     def moves(self) -> tuple[BudgetMove, ...]:
         nothing = Decimal(0)
+        again = [charge for one in self.undone for charge in one.charges]
         return tuple(
             replace(one, uncovered=self.uncovered.get((one.budget_id, one.promotion_id, one.currency), nothing))
-            for one in moves_of(self.charged_again, self.rest.charges)
+            for one in moves_of(again, self.rest.charges)
         )
 
 
@@ -240,7 +254,8 @@ async def commit_cancellation(
     promotion_ids = await uncount_applications(session, applied, record.customer_id)
     if shares is not None:
         await shares.before_budgets(session, undoing.moves_here())
-    await charge_budgets(context, session, undoing.moves(), sale, is_cancellation=True)
+    charged = await charge_budgets(context, session, undoing.moves(), sale, is_cancellation=True)
+    await _note_owed(session, undoing, charged)
     if shares is not None:
         await shares.after_cancel(session, promotion_ids, spent, undoing.moves_here())
     return Cancelled(response, is_new=True)
@@ -300,6 +315,7 @@ async def _take_back(session: Session, identity: SaleIdentity, own: Sale, record
         rest = rest_of(transaction_id, record, charges, given.quantities)
     else:
         rest = rest_repriced(transaction_id, record, charges, given)
+    rest, _ = less_owed(rest, record)
     await confirmations.note_returned(session, origin, transaction_id, encode_given(Given(all_returned(record))))
     uncovered = {(row.budget_id, row.promotion_id, row.currency): row.uncovered for row in rows}
     return _Undoing(identity, rest, uncovered=uncovered)
@@ -329,11 +345,27 @@ async def _undo_returns(
             back = give_back(one.transaction_id, its_record, charges, earlier.quantities, given.quantities)
         else:
             back = give_back_repriced(one.transaction_id, its_record, charges, earlier, given)
-        undoing.charged_again += back.charges
-        if one.origin == undoing.sale.origin:
-            undoing.charged_here += back.charges
+        undoing.undone.append(_Undone(one.transaction_id, one.origin, its_record, back.charges))
         undoing.add_points(back.customer_id, back.points)
         await confirmations.note_returned(session, one.origin, one.transaction_id, encode_given(earlier))
+
+
+async def _note_owed(session: Session, undoing: _Undoing, charged: Sequence[Consumption]) -> None:
+    """Note with the sales whose returns were undone what budgets could not be charged again, see `less_owed`."""
+    missing: dict[tuple[str, str, str], int] = {}
+    for row in charged:
+        key = row.budget_id, row.promotion_id, row.currency
+        missing[key] = int((row.uncovered + undoing.uncovered.get(key, 0)).scaleb(minor_digits(row.currency)))
+    for one in undoing.undone:
+        owed = []
+        for charge in one.charges:
+            part = min(charge.amount_minor, missing.get(charge.key, 0))
+            if part > 0:
+                missing[charge.key] -= part
+                owed.append(replace(charge, amount_minor=part))
+        if owed:
+            record = replace(one.record, owed=(*one.record.owed, *owed))
+            await confirmations.note_carried(session, one.origin, one.transaction_id, encode_record(record))
 
 
 def _reckon_points(undoing: _Undoing, record: SaleRecord, stopped: jobs.Locked | None) -> None:

@@ -42,7 +42,9 @@ from promenade.workflows.settlement.returns import (
     decode_given,
     decode_record,
     encode_given,
+    encode_record,
     give_back,
+    less_owed,
     named_sale,
 )
 from promenade.workflows.settlement.rules import SaleIdentity
@@ -120,6 +122,9 @@ async def take_back(
             before, now = repriced(record, given, after, price_rest(after))
             back = give_back_repriced(transaction_id, record, charges, before, now)
             more = added(before, now)
+        back, left = less_owed(back, record)
+        if left != record:
+            await confirmations.note_carried(session, origin, transaction_id, encode_record(left))
         found.append(replace(back, origin=origin, given=more))
         await confirmations.note_returned(session, origin, transaction_id, encode_given(now))
     return tuple(found)

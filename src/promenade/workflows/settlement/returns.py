@@ -55,6 +55,11 @@ class BudgetCharge:
     amount_minor: int
     currency: str
 
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The budget, the promotion and the currency."""
+        return self.budget_id, self.promotion_id, self.currency
+
 
 @dataclass(frozen=True, slots=True)
 class Given:
@@ -94,6 +99,7 @@ class SaleRecord:
     currency: str = ""
     reduced: Mapping[str, int] = field(default_factory=dict)
     brought: tuple[BroughtBack, ...] = ()  # by these lines, of each sale; missing in older records
+    owed: tuple[BudgetCharge, ...] = ()  # see `less_owed`
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +260,27 @@ def rest_of(
     """
     charges = tuple(replace(one, amount_minor=one.amount_minor - _charge_back(sale, one, returned)) for one in charged)
     return GiveBack(transaction_id, sale.customer_id, sale.points - _points_back(sale, returned), charges)
+
+
+def less_owed(back: GiveBack, sale: SaleRecord) -> tuple[GiveBack, SaleRecord]:
+    """Return a give-back, and the sale's record, without what the sale owes to its budgets.
+
+    When a return was undone, a budget could not be charged again for all that the return had given back. So much less
+    is given back the next time.
+    """
+    if not sale.owed:
+        return back, sale
+    owed: dict[tuple[str, str, str], int] = {}
+    for one in sale.owed:
+        owed[one.key] = owed.get(one.key, 0) + one.amount_minor
+    charges = []
+    for one in back.charges:
+        kept = min(owed.get(one.key, 0), one.amount_minor)
+        if kept:
+            owed[one.key] -= kept
+        charges.append(replace(one, amount_minor=one.amount_minor - kept))
+    left = tuple(BudgetCharge(*key[:2], amount, key[2]) for key, amount in owed.items() if amount)
+    return replace(back, charges=tuple(charges)), replace(sale, owed=left)
 
 
 def give_back(
