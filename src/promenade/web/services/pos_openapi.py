@@ -179,67 +179,58 @@ def _paths() -> dict[str, Any]:
                     "responses": _answers({"$ref": _REF.format(name=response)}, *errors),
                 }
             }
-    paths |= _plain_paths()
-    transaction = {"name": "transactionId", "in": "path", "required": True, "schema": {"type": "string"}}
-    counter = {
-        "name": "transactionCounter",
-        "in": "path",
-        "required": True,
-        "schema": {"type": "integer", "minimum": 1, "maximum": 2**31 - 1},
-    }
+    return paths | _plain_paths() | _read_paths()
+
+
+def _read_paths() -> dict[str, Any]:
+    """Return the paths that tills read."""
+    transaction, customer = _in_path("transactionId"), _in_path("customerId")
+    counter = _in_path("transactionCounter") | {"schema": {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}}
     iteration = "/v2/transactions/{transactionId}/{transactionCounter}"
-    paths["/v2/transactions/{transactionId}"] = {
-        "get": {
-            "operationId": "transaction",
-            "summary": "Tells which iterations a transaction has, whether one was confirmed, and what was returned.",
-            "parameters": [transaction],
-            "responses": _answers({"$ref": _REF.format(name="TransactionResult")}, 401, 403, 404, 405, 503),
-        }
+    side_effects = f"{iteration}/side-effects"
+    requeue = {
+        "operationId": "requeueSideEffects",
+        "summary": "Lets side effects that have failed run again; for operators.",
+        "security": [{"bearer": [ADMINISTRATOR]}],
+        "parameters": [transaction, counter],
+        "responses": _answers({"$ref": _REF.format(name="SideEffectsResult")}, 400, 401, 403, 404, 405, 409, 503),
     }
-    paths[iteration] = {
-        "get": {
-            "operationId": "iteration",
-            "summary": "What evaluate answered for an iteration: the same bytes.",
-            "parameters": [transaction, counter],
-            "responses": _answers({"$ref": _REF.format(name="EvaluateResponseV2")}, 400, 401, 403, 404, 405, 503),
-        }
+    return {
+        "/v2/transactions/{transactionId}": _read(
+            "transaction",
+            "Tells which iterations a transaction has, whether one was confirmed or cancelled, and returns.",
+            "TransactionResult",
+            transaction,
+        ),
+        iteration: _read(
+            "iteration",
+            "What evaluate answered for an iteration: the same bytes.",
+            "EvaluateResponseV2",
+            transaction,
+            counter,
+        ),
+        side_effects: _read(
+            "sideEffects", "Tells what a sale has set in motion so far.", "SideEffectsResult", transaction, counter
+        ),
+        f"{side_effects}/requeue": {"post": requeue},
+        "/v2/customers/{customerId}/loyalty": _read(
+            "loyalty", "A customer's points, and the latest bookings.", "LoyaltyResult", customer
+        ),
+        "/heartbeat": _read("heartbeat", "Tells whether the service can be relied on.", "Heartbeat"),
     }
-    customer = {"name": "customerId", "in": "path", "required": True, "schema": {"type": "string"}}
-    paths["/v2/customers/{customerId}/loyalty"] = {
-        "get": {
-            "operationId": "loyalty",
-            "summary": "A customer's points, and the latest bookings.",
-            "parameters": [customer],
-            "responses": _answers({"$ref": _REF.format(name="LoyaltyResult")}, 400, 401, 403, 404, 405, 503),
-        }
-    }
-    side_effects = "/v2/transactions/{transactionId}/{transactionCounter}/side-effects"
-    result = {"$ref": _REF.format(name="SideEffectsResult")}
-    paths[side_effects] = {
-        "get": {
-            "operationId": "sideEffects",
-            "summary": "Tells what a sale has set in motion so far.",
-            "parameters": [transaction, counter],
-            "responses": _answers(result, 400, 401, 403, 404, 405, 503),
-        }
-    }
-    paths[f"{side_effects}/requeue"] = {
-        "post": {
-            "operationId": "requeueSideEffects",
-            "summary": "Lets side effects that have failed run again; for operators.",
-            "security": [{"bearer": [ADMINISTRATOR]}],
-            "parameters": [transaction, counter],
-            "responses": _answers(result, 400, 401, 403, 404, 405, 409, 503),
-        }
-    }
-    paths["/heartbeat"] = {
-        "get": {
-            "operationId": "heartbeat",
-            "summary": "Tells whether the service can be relied on.",
-            "responses": _answers({"$ref": _REF.format(name="Heartbeat")}, 401, 403, 405, 503),
-        }
-    }
-    return paths
+
+
+def _in_path(name: str) -> dict[str, Any]:
+    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+
+
+def _read(operation: str, text: str, answer: str, *parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return a path that is read; what is in its address may be wrong or unknown."""
+    errors = (400, 401, 403, 404, 405, 503) if parameters else (401, 403, 405, 503)
+    get: dict[str, Any] = {"operationId": operation, "summary": text}
+    if parameters:
+        get["parameters"] = list(parameters)
+    return {"get": get | {"responses": _answers({"$ref": _REF.format(name=answer)}, *errors)}}
 
 
 def _plain_paths() -> dict[str, Any]:
@@ -262,7 +253,7 @@ def _operation_paths(
     request, response = _REF.format(name=operation.request.__name__), operation.response.__name__
     is_repeatable = operation.request is IssueCouponsRequest
     parameters = {"parameters": [IDEMPOTENCY_KEY]} if is_repeatable else {}
-    errors = (*_PLAIN_ERRORS, 409) if is_repeatable else _PLAIN_ERRORS
+    errors = (*errors, 409) if is_repeatable else errors
     return {
         f"/{address}": {
             "post": {
