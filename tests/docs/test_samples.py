@@ -31,6 +31,7 @@ TOURS = (
     ROOT / "docs/how-to/public-api.md",
     ROOT / "docs/how-to/odata-clients.md",
     ROOT / "docs/how-to/coupons.md",
+    ROOT / "docs/how-to/returns.md",
     ROOT / "docs/how-to/imports.md",
     ROOT / "docs/how-to/back-office.md",
     ROOT / "docs/how-to/check-a-promotion.md",
@@ -114,12 +115,13 @@ def test_the_pages_that_the_demo_names_exist(demo: Service) -> None:
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="the sample is for node")
-def test_the_javascript_does_what_the_page_says(demo: Service, tmp_path: Path) -> None:
-    page = (ROOT / "docs/how-to/odata-clients.md").read_text()
+@pytest.mark.parametrize("name", ["odata-clients", "returns"])
+def test_the_javascript_does_what_the_page_says(name: str, demo: Service, tmp_path: Path) -> None:
+    page = (ROOT / f"docs/how-to/{name}.md").read_text()
     (program,) = re.findall(r"^```js\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     _, _, printed = page.partition("It prints:\n\n```\n")
     (tmp_path / "sample.mjs").write_text(program)
-    run = f"API={demo.url}/api/v1 API_TOKEN=$API_TOKEN node sample.mjs"
+    run = f"POS={demo.url} API={demo.url}/api/v1 TOKEN=$TOKEN API_TOKEN=$API_TOKEN node sample.mjs"
     _, output = paste([token_lines(demo), run], demo.url, tmp_path)
     assert output == printed.partition("```")[0]
 
