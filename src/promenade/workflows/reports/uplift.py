@@ -25,7 +25,6 @@ from promenade.store.reports.uplift import (
     Subject,
     add_baskets,
     basket_days,
-    correct_applied,
     first_sales,
     keep_analyses,
     mark_stale,
@@ -69,8 +68,6 @@ async def add(session: Session, sales: Sequence[LoggedSale], at: datetime, sign:
                 applied[one.promotion_id] = (day, one.promotion_name)
     if sign > 0:
         await note_applied(session, applied)
-    else:  # the reports about usage have left the sales out already
-        await correct_applied(session, applied)
     return await add_baskets(session, days, sign)
 
 

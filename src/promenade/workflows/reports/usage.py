@@ -13,6 +13,7 @@ from promenade.store.driver.unit import Session
 from promenade.store.reports import usage as store
 from promenade.store.reports.sums import Tally
 from promenade.store.reports.undone import Applied, correct_moments, drop_empty
+from promenade.store.reports.uplift import correct_applied
 from promenade.store.reports.usage import PromotionNames
 from promenade.workflows.context import Context
 from promenade.workflows.reports.arms_pace import in_portions
@@ -157,6 +158,8 @@ async def add_usage(session: Session, sales: Sequence[LoggedSale], at: datetime,
     if sign < 0:
         await drop_empty(session, moments)
         await correct_moments(session, moments)
+        # Analyses begin with the first day of use, which these reports know.
+        await correct_applied(session, {promotion_id for promotion_id, _ in pairs})
     return written
 
 
