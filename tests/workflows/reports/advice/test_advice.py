@@ -11,6 +11,7 @@ import pytest
 from promenade.engine.outcome import Gap, GrantedItem, Nudge, Outcome, Recommendation
 from promenade.workflows.reports.advice import count_shown
 from promenade.workflows.reports.aggregating import aggregate_all
+from promenade.workflows.sales.cancel import CancelCommand, cancel
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.shop import NOON, Shop, identity
 
@@ -111,3 +112,17 @@ async def test_the_day_is_that_of_the_shops_clock(shop: Shop) -> None:
     shop.later(hours=1)  # two in the morning there
     await shop.price("T-1", basket(1, advised=("GAP",)))
     assert await figures(shop) == {("GAP", date(2026, 3, 3)): (1, 0, ZERO, ZERO)}
+
+
+async def test_a_cancelled_sale_has_not_followed_advice_and_leaves_none_open(shop: Shop) -> None:
+    await shop.price("T-1", basket(1, advised=("GAP",)), customer_id="C-1")
+    counter = await shop.price("T-1", basket(3, with_offer=True), customer_id="C-1")
+    await shop.confirm("T-1", counter, "off", customer_id="C-1")
+    left = await shop.price("T-2", basket(1, advised=("NUDGE",)), customer_id="C-2")
+    await shop.confirm("T-2", left, customer_id="C-2")
+    assert (await figures(shop))["GAP", TODAY][1] == 1
+    assert [row.customer_id for row in await shop.rows("advice_open")] == ["C-2"]
+    for name, number in (("T-1", counter), ("T-2", left)):
+        await cancel(shop.context, shop.tenant, CancelCommand(name, number))
+    assert (await figures(shop))["GAP", TODAY] == (1, 0, ZERO, ZERO)
+    assert await shop.rows("advice_open") == []
