@@ -1,11 +1,12 @@
 """``$apply``: entities filtered, grouped and aggregated, step by step (Data Aggregation 4.0).
 
-A step gives the next one rows that are no entities: values by name. Sums and averages stay exact.
+A step gives the next one rows that are no entities: values by name. Sums and averages stay exact; those of amounts in
+different currencies are null.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -49,6 +50,7 @@ from odata_server.sql.terms.typed import (
     whole,
 )
 from odata_server.sql.translate import Translator
+from odata_server.sql.units import HIDDEN, in_one, member, the_one, units_of, units_of_named
 from odata_server.syntax import (
     Aggregate,
     AggregateExpression,
@@ -147,6 +149,7 @@ def stacked(parts: Sequence[Derived]) -> Derived:
 
 
 _STEPS_MAX = 20
+_OF_AMOUNTS = frozenset({"sum", "average", "min", "max"})
 
 
 def applied(selection: Selection) -> Derived:
@@ -192,6 +195,7 @@ class _Steps:
     computed: dict[str, Expression] = field(default_factory=dict)
     # nodes of each computed value; the next value may use one twice
     nodes: dict[str, int] = field(default_factory=dict)
+    units: dict[str, tuple[Expression, ...]] = field(default_factory=dict)  # the currencies of derived amounts
     count: int = 0
 
     def carry_out(self, apply: Apply) -> None:
@@ -220,7 +224,10 @@ class _Steps:
                     raise not_implemented("rollup")
                 self._group(one.paths, one.apply)
             case Concat():
-                self.derived = stacked([self._branch(part) for part in one.parts])
+                branches = [self._branch(part) for part in one.parts]
+                self.derived = stacked([branch._values() for branch in branches])
+                for branch in branches:
+                    self.units |= branch.units
             case _:
                 self._ordered(one)
 
@@ -257,6 +264,8 @@ class _Steps:
         """Return the rows as named values; ``cut``: after the limit and offset are applied."""
         if self.derived is None:
             terms = self._all()
+            for name in list(terms):
+                self.units[name] = tuple(self._carried(one, terms) for one in self._units(Member(name)))
             self.derived = Derived(self.scope.source, terms, self.conditions)
             self.derived = self.derived.wrapped()
         elif cut and (self.derived.limit is not None or self.derived.offset):
@@ -282,19 +291,36 @@ class _Steps:
         named = None if derived is None else Named(derived.terms, nodes=self.nodes)
         return self.translator.about(named, {} if derived is not None else self.computed)
 
+    def _carried(self, unit: Expression, terms: dict[str, Term]) -> Expression:
+        """Return where a currency is among the values of the rows; one at a path becomes a hidden value."""
+        if isinstance(unit, Member) and unit.source is None and unit.name in terms:
+            return unit
+        hidden = f"{HIDDEN}{unit}"
+        if hidden not in terms:
+            reader = self._reader(None)
+            terms[hidden] = materialised(reader.term(unit), reader.context)
+        return Member(hidden)
+
+    def _units(self, expression: Expression) -> list[Expression]:
+        """Return where the currencies of the amounts in an expression are."""
+        if self.derived is not None:
+            return units_of_named(expression, self.units)
+        return units_of(expression, self.scope.uses.model.edm, self.scope.entity.entity_type, self.computed)
+
     def result(self) -> Derived:
         """Return the rows after all steps."""
-        return self._values()
+        found = self._values()
+        return replace(found, terms={name: term for name, term in found.terms.items() if not name.startswith(HIDDEN)})
 
-    def _branch(self, part: Apply) -> Derived:
+    def _branch(self, part: Apply) -> _Steps:
         copy = None if self.derived is None else replace(self.derived)
         conditions, computed, nodes = list(self.conditions), dict(self.computed), dict(self.nodes)
-        branch = _Steps(self.translator, self.scope, conditions, copy, computed, nodes, self.count)
+        branch = _Steps(self.translator, self.scope, conditions, copy, computed, nodes, dict(self.units), self.count)
         if copy is not None:
             branch.derived = copy.wrapped()
         branch.carry_out(part)
         self.count = branch.count
-        return branch.result()
+        return branch
 
     # ---- steps ----
 
@@ -314,6 +340,7 @@ class _Steps:
                 before = self.scope.uses.weight
                 term = materialised(self._reader(found).term(item.expression), self.translator.context)
                 found.terms = {**found.terms, item.alias: term}
+                self.units[item.alias] = tuple(self._units(item.expression))
                 self.nodes[item.alias] = self.scope.uses.weight - before
 
     def _group(self, paths: tuple[tuple[str, ...], ...], apply: Apply) -> None:
@@ -327,32 +354,49 @@ class _Steps:
         if not isinstance(last, Aggregate):
             raise not_implemented("groupby with anything but aggregate")
         reader = self._reader(self.derived)
-        terms = {"/".join(path): reader.term(_member(path)) for path in paths}
+        terms = {"/".join(path): reader.term(member(path)) for path in paths}
         groups = [_grouping(materialised(term, reader.context).element) for term in terms.values()]
+        units: dict[str, tuple[Expression, ...]] = {}
         for item in last.items:
             name = item.alias or "$count"
             if name in terms:
                 raise bad_request("QUERY_SYNTAX", f"{name} occurs twice.", "$apply")
             before = self.scope.uses.weight
-            terms[name] = aggregated(item, reader)
+            terms[name], units[name] = aggregated(item, reader), ()
+            if item.method in _OF_AMOUNTS and item.expression is not None:
+                self._keep_currencies(
+                    name, self._units(item.expression), {member(path) for path in paths}, terms, units
+                )
             self.nodes[name] = self.scope.uses.weight - before
         if self.derived is None:
             grouped = Derived(self.scope.source, terms, self.conditions, groups)
         else:
             grouped = Derived(self.derived.source, terms, self.derived.conditions, groups)
-        self.derived = grouped.wrapped()
+        self.derived, self.units = grouped.wrapped(), units
+
+    def _keep_currencies(
+        self,
+        name: str,
+        found: Sequence[Expression],
+        keys: Collection[Expression],
+        terms: dict[str, Term],
+        units: dict[str, tuple[Expression, ...]],
+    ) -> None:
+        """Make an aggregate null for several currencies, and keep the one that it has, unless it is grouped by it."""
+        reader, kept = self._reader(self.derived), [one for one in found if one in keys]
+        others = [materialised(reader.term(one), reader.context) for one in found if one not in keys]
+        if others:
+            terms[name] = in_one(terms[name], others)
+        for at, one in enumerate(others):
+            hidden = f"{HIDDEN}{at} {name}"
+            terms[hidden] = the_one(one)
+            kept.append(Member(hidden))
+        units[name] = tuple(kept)
 
 
 def _grouping(element: ColumnElement[Any]) -> ColumnElement[Any]:
     """Return an element for GROUP BY, where a bare constant is an error or means the position of a column."""
     return cast(element, Boolean()) if isinstance(element, True_ | False_) else element
-
-
-def _member(path: tuple[str, ...]) -> Expression:
-    found: Expression = Member(path[0])
-    for name in path[1:]:
-        found = Member(name, found)
-    return found
 
 
 def aggregated(item: AggregateExpression, translator: Translator) -> Term:

@@ -50,6 +50,9 @@ from promenade.model.ui.annotations import for_user_interfaces
 
 """The minor version of the public API, in every body that it answers (Versioning)."""
 
+AMOUNTS = {(15, 2), (18, 3)}
+"""Precision and scale of entered and of computed amounts."""
+
 _NAMESPACES = {PUBLIC: "PublicAPI", ADMIN: "AdminService", REPORTING: "ReportingService"}
 _PRIMITIVES = {
     Kind.UUID: Primitive.GUID,
@@ -127,7 +130,7 @@ class _Projection:
         hidden = [one for one in entity.fields if self._service in one.hidden_from and not self._takes(one)]
         fields = [field for field in entity.fields if field not in hidden]
         links = [link for link in entity.links if self._service not in link.hidden_from]
-        properties = {field.name: _property(field) for field in fields}
+        properties = {field.name: self._in_currency(field, _property(field)) for field in fields}
         keys = {link.column: _foreign_key(link) for link in links}
         if entity.mode(self._service) is RW_RESTRICTED:
             properties, keys = (_kept(found, entity.patchable) for found in (properties, keys))
@@ -150,6 +153,18 @@ class _Projection:
             annotations=_described(entity.doc),
         )
         return drafted(entity, made) if self._service is ADMIN else made
+
+    def _in_currency(self, field: Field, made: Property) -> Property:
+        """Say in reporting where the currency of an amount is: amounts of several are not added up."""
+        if self._service is not REPORTING or (field.precision, field.scale) not in AMOUNTS:
+            return made
+        owners = [(), *((link.wire,) for link in self._entity.links if link.owner)]
+        entities = [self._entity, *(model.entity(link.target) for link in self._entity.links if link.owner)]
+        for path, entity in zip(owners, entities, strict=True):
+            if any(one.wire == "currency" for one in entity.fields):
+                stated = Annotation("Measures.ISOCurrency", AnnotationPath("/".join((*path, "currency"))))
+                return replace(made, annotations=(*made.annotations, stated))
+        return made
 
     def _takes(self, field: Field) -> bool:
         return self._importing and field.importable

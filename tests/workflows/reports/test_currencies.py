@@ -1,4 +1,4 @@
-"""A retailer that sells in euros and in yen: no figure of any report, and of any export, adds up both.
+"""A retailer that sells in euros and in yen: no figure of a report, an export or `$apply` adds up both.
 
 Amounts in yen are millions, all of them multiples of a thousand; those in euros are small. So an amount in euros that
 holds a yen is large, and a sum in yen that holds a euro is no multiple of a thousand.
@@ -14,10 +14,14 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from odata_server.parse import parse_options, parse_path
+from odata_server.resources import resolve
+from odata_server.source import Query, Rows
 from promenade import model
 from promenade.model.declare import NONE, EntityType, Field, Service
+from promenade.model.edm import edm_for
 from promenade.store.driver.unit import Database, Session
-from promenade.store.odata.services import columns_of, rows_of
+from promenade.store.odata.services import columns_of, reader_for, rows_of
 from promenade.workflows.reports import exports
 from promenade.workflows.reports.advice import count_shown
 from promenade.workflows.reports.exports import Period
@@ -25,6 +29,7 @@ from tests.workflows.authoring.desk import NOON, TENANT
 from tests.workflows.reports.arms.market import Market, open_market
 
 REPORTS = [one for one in model.entities() if one.reporting is not NONE and one.public is NONE and one.admin is NONE]
+EDM = edm_for(Service.REPORTING)
 LARGE = Decimal(100_000)
 QUOTIENTS = ("avg", "Avg", "PerDay", "dailyBurnRate", "extraRevenue", "netGain")  # no sums of whole amounts
 SILENT = {"CouponAnalytics", "AggregatorRuns"}
@@ -125,3 +130,53 @@ async def test_no_amount_of_a_report_or_an_export_is_of_two_currencies(database:
         for name in sorted(exports().keys() - {"couponAnalytics"}):
             exported = [row async for row in exports()[name].rows(market.trial.context, period)]
             assert check(exported, name) == {"EUR", "JPY"}
+
+
+async def read(market: Market, set_name: str, apply: str) -> list[Mapping[str, Any]]:
+    target = resolve(EDM, parse_path(set_name), {}).target
+    assert target is not None
+    query = Query(target=target, options=parse_options(f"$apply={apply}"), now=NOON)
+
+    async def work(session: Session) -> Any:
+        return await reader_for(Service.REPORTING).read(session, query)
+
+    found = await market.trial.context.database.read(work, tenant=TENANT)
+    assert isinstance(found, Rows)
+    return [dict(one) for one in found.items]
+
+
+MIXED = [
+    "aggregate({0} with sum as x)",
+    "aggregate({0} with average as x)",
+    "aggregate({0} with max as x)",
+    "aggregate({0} mul 2 with sum as x)",
+    "compute({0} add 1 as more)/aggregate(more with sum as x)",
+    "groupby(({1}currency,{2}),aggregate({0} with sum as y))/aggregate(y with sum as x)",
+    "groupby(({2}),aggregate({0} with sum as y))/aggregate(y with sum as x)",
+    "groupby(({1}currency),aggregate({0} with sum as y))/compute(y mul 2 as z)/aggregate(z with sum as x)",
+    "topcount(1000,{0})/aggregate({0} with sum as x)",
+    "groupby(({1}currency),aggregate({0} with sum as y))/concat(aggregate(y with sum as x),aggregate(y with max as x))",
+]
+SOURCES = [
+    ("PromotionUsageByDay", "totalDiscount", "", "promotionId"),
+    ("PromotionPerformanceByCurrency", "avgDiscountPerTx", "", "promotionId"),
+    ("StakeholderCostBreakdown", "stakeholderCost", "", "budgetId"),
+    ("CalculationLogs", "grandTotal", "", "posGroup_ID"),
+    ("CalculationLogPromotions", "totalDiscount", "log/", "promotion_ID"),
+]
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda one: one[0])
+async def test_an_aggregate_of_two_currencies_is_null(database: Database, source: tuple[str, ...]) -> None:
+    market = await open_shops(database)
+    set_name, amount, log, key = source
+    found = await read(market, set_name, f"groupby(({log}currency),aggregate({amount} with sum as x,$count as n))")
+    by_currency = {str((row["log"] if log else row)["currency"]): row["x"] for row in found}
+    assert by_currency.keys() == {"EUR", "JPY"}
+    assert 0 < by_currency["EUR"] < LARGE < by_currency["JPY"]
+    for apply in MIXED:
+        rows = await read(market, set_name, apply.format(amount, log, key))
+        assert [row["x"] for row in rows] == [None] * len(rows), apply
+        (row, *_) = await read(market, set_name, f"filter({log}currency eq 'EUR')/{apply.format(amount, log, key)}")
+        assert list(row) == ["x"]
+        assert 0 < row["x"] < LARGE, apply
