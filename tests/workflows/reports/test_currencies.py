@@ -154,6 +154,7 @@ MIXED = [
     "groupby(({1}currency,{2}),aggregate({0} with sum as y))/aggregate(y with sum as x)",
     "groupby(({2}),aggregate({0} with sum as y))/aggregate(y with sum as x)",
     "groupby(({1}currency),aggregate({0} with sum as y))/compute(y mul 2 as z)/aggregate(z with sum as x)",
+    "concat(groupby(({1}currency),aggregate({0} with sum as y)),groupby(({2})))/aggregate(y with sum as x)",
     "topcount(1000,{0})/aggregate({0} with sum as x)",
     "groupby(({1}currency),aggregate({0} with sum as y))/concat(aggregate(y with sum as x),aggregate(y with max as x))",
 ]
