@@ -151,6 +151,9 @@ class PosRequests:
         elif "coupon" in case.operation.path.lower():
             if isinstance(case.body, dict):
                 case.body = self._coupon(case.operation.path.lower(), case.body)
+        elif case.operation.path.endswith("cancel") and self._sold:
+            if isinstance(case.body, dict):
+                case.body = self._random.choice(self._sold) | self._some(case.body)
         elif isinstance(case.body, dict):
             made = case.body.get("request")
             made = made if isinstance(made, dict) else {}
