@@ -6,9 +6,10 @@ import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import and_, update
+from sqlalchemy import and_, select, update
 
 from promenade.store.driver.hot import as_json, hot_statement
+from promenade.store.driver.recurring import one_of
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 
@@ -68,19 +69,25 @@ async def uncount_applications(
     promotions that counted it in total. No count falls below zero. Rows are locked in the order of
     `count_applications`.
     """
+    if not applied:
+        return []
     in_total = sorted(promotion_id for promotion_id, over in applied.items() if over in (None, CUSTOMER))
-    for promotion_id in sorted(applied):
-        over = applied[promotion_id]
-        customers = [ALL_CUSTOMERS] if over in (None, CUSTOMER) else []
-        if customer_id is not None and over in (None, TOTAL):
-            customers.append(customer_id)
-        for customer in customers:
-            its = and_(_USAGE.c.promotion_id == promotion_id, _USAGE.c.customer_id == customer, _USAGE.c["count"] > 0)
-            await session.rowcount(update(_USAGE).where(its).values(count=_USAGE.c["count"] - 1))
-    for promotion_id in in_total:
+    keys = [(promotion_id, ALL_CUSTOMERS) for promotion_id in in_total]
+    if customer_id is not None:
+        keys += [(promotion_id, customer_id) for promotion_id, over in applied.items() if over in (None, TOTAL)]
+    if keys:
+        key = (_USAGE.c.promotion_id, _USAGE.c.customer_id)
+        its = one_of(key, sorted(keys))
+        await session.execute(select(*key).where(its).order_by(*key).with_for_update())
+        its = and_(its, _USAGE.c["count"] > 0)
+        await session.rowcount(update(_USAGE).where(its).values(count=_USAGE.c["count"] - 1))
+    if in_total:
+        its = _PROMOTIONS.c.id.in_(in_total)
+        # FOR UPDATE would also wait for authors who write rows that refer to the promotion.
+        locking = select(_PROMOTIONS.c.id).where(its).order_by(_PROMOTIONS.c.id).with_for_update(key_share=True)
+        await session.execute(locking)
         count = _PROMOTIONS.c.applications_count
-        its = and_(_PROMOTIONS.c.id == promotion_id, count > 0)
-        await session.rowcount(update(_PROMOTIONS).where(its).values(applications_count=count - 1))
+        await session.rowcount(update(_PROMOTIONS).where(its, count > 0).values(applications_count=count - 1))
     return in_total
 
 
