@@ -176,6 +176,12 @@ class ArmFields(Fields):
         "Two-sided p-value of Welch's t-test against the control arm's baskets; null for the control arm."
     )
     is_significant = _significance("pValue")
+    adjusted_uplift = _change(
+        "Uplift of its average basket over what its own past and the control arm let expect, in percent, as in"
+        " ABTestResults; null for the control arm."
+    )
+    adjusted_p_value = _probability("p-value of the difference in differences; null for the control arm.")
+    adjusted_is_significant = _significance("adjustedPValue")
     conversion_uplift = _change(
         "Uplift of its conversion rate over the control arm's, in percent; null for the control arm."
     )

@@ -133,6 +133,7 @@ def comparisons_of(result: Mapping[str, Any], sums: Sums) -> list[dict[str, Any]
         "uplift": result["revenue_uplift"],
         "p_value": result["revenue_p_value"],
         "is_significant": result["revenue_is_significant"],
+        **{name: result[name] for name in ("adjusted_uplift", "adjusted_p_value", "adjusted_is_significant")},
         "conversion_uplift": result["uplift"],
         "conversion_p_value": result["p_value"],
     }

@@ -187,6 +187,8 @@ async def test_arms_are_compared_with_their_own_past(market: Market) -> None:
     assert expected is not None
     assert result["adjustedPValue"] == Decimal(f"{expected.p_value:.10f}")
     assert result["adjustedIsSignificant"] is False
+    both = await arms(market, promotion)
+    assert (both["PILOT"]["adjustedUplift"], both["CONTROL"]["adjustedUplift"]) == (-5, None)
     (row,) = await market.entries("ABTestResultsByCurrency", promotion)
     assert {name: row[name] for name in row if name != "computedAt"} == {
         name: result[name] for name in row if name != "computedAt"
