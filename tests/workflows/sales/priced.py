@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from promenade.engine.basket import BasketLine, Refund
 from promenade.errors import Conflict
+from promenade.workflows.sales.returned import read_refunds
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.shop import Shop
 
@@ -39,3 +41,14 @@ async def refusal(shop: Shop, transaction: str, counter: int, *promotions: str) 
     with pytest.raises(Conflict) as caught:
         await shop.confirm(transaction, counter, *promotions)
     return caught.value.code
+
+
+async def told_of(shop: Shop, transaction: str, *lines: tuple[str, int, str, str]) -> tuple[Refund, ...]:
+    """Return what an evaluation tells of return lines: own reference, thousandths, sale, and its line."""
+    names = ("originalTransactionId", "originalLineReference")
+    basket = [
+        BasketLine(own, "A", -quantity, 400, fields=tuple(zip(names, of, strict=True))) for own, quantity, *of in lines
+    ]
+    return await shop.context.database.read(
+        lambda session: read_refunds(session, shop.context.origin, basket, transaction, "EUR"), tenant=shop.tenant
+    )

@@ -9,7 +9,7 @@ from promenade.errors import Conflict, NotFound
 from promenade.workflows.sales.cancel import CancelCommand, cancel
 from promenade.workflows.sales.side_effects import side_effects_status
 from tests.workflows.outcomes import line, outcome
-from tests.workflows.sales.priced import PRICED, kinds
+from tests.workflows.sales.priced import PRICED, kinds, told_of
 from tests.workflows.shop import Shop, identity
 
 
@@ -167,7 +167,9 @@ async def test_a_budget_that_cannot_be_charged_again_gets_back_no_more_than_it_g
             {"budgetId": identity("marketing"), "amount": {"value": 1, "currency": "EUR"}}
         ]
     else:
-        for name in ("R2", "R3"):
+        for name, given in (("R2", 0), ("R3", 100)):
+            (refund,) = await told_of(shop, name, ("9", 1000, "T1", "1"))
+            assert refund.budget_minor == given
             await shop.confirm(name, await shop.price(name, back, sales={"9": ("T1", "1")}))
     rows = await shop.rows("BudgetConsumptions")
     assert sum(row.amount for row in rows) == (await shop.row("Budgets", "marketing")).consumed_amount == 1

@@ -7,10 +7,8 @@ from decimal import Decimal
 import msgspec
 import pytest
 
-from promenade.engine.basket import BasketLine, Refund
-from promenade.workflows.sales.returned import read_refunds
 from tests.workflows.outcomes import applied, discount, line, outcome
-from tests.workflows.sales.priced import PRICED, counts, kinds, refusal
+from tests.workflows.sales.priced import PRICED, counts, kinds, refusal, told_of
 from tests.workflows.shop import Shop, identity
 
 
@@ -141,34 +139,23 @@ async def test_returning_an_exchange_gives_back_only_its_own_discount(shop: Shop
     assert (await shop.row("Budgets", "marketing")).consumed_amount == 1
 
 
-async def told(shop: Shop, transaction: str, *lines: tuple[str, int, str, str]) -> tuple[Refund, ...]:
-    """Return what an evaluation tells of return lines: own reference, thousandths, sale, and its line."""
-    names = ("originalTransactionId", "originalLineReference")
-    basket = [
-        BasketLine(own, "A", -quantity, 400, fields=tuple(zip(names, of, strict=True))) for own, quantity, *of in lines
-    ]
-    return await shop.context.database.read(
-        lambda session: read_refunds(session, shop.context.origin, basket, transaction, "EUR"), tenant=shop.tenant
-    )
-
-
 async def test_what_is_told_is_what_is_booked(shop: Shop) -> None:
     await shop.confirm("T1", await shop.price("T1", PRICED, customer_id="C1"), "off")
-    (refund,) = await told(shop, "R1", ("9", 1000, "T1", "1"))
+    (refund,) = await told_of(shop, "R1", ("9", 1000, "T1", "1"))
     assert (refund.status, refund.amount_minor, refund.points, refund.budget_minor) == ("MATCHED", 400, 10, 100)
     back = outcome((line("9", -1000, -400),), ())
     await shop.confirm("R1", await shop.price("R1", back, sales={"9": ("T1", "1")}))
     event = next(one for one in await shop.rows("outbox_events") if one.kind == "TRANSACTION_RETURNED")
     data = msgspec.json.decode(event.payload)["data"]
     assert (data["pointsReturned"], data["budgetReturned"]) == (refund.points, 1)
-    told_now = await told(shop, "R2", ("9", 2000, "T1", "1"), ("8", 1000, "T1", "7"), ("7", 1000, "T2", "1"))
+    told_now = await told_of(shop, "R2", ("9", 2000, "T1", "1"), ("8", 1000, "T1", "7"), ("7", 1000, "T2", "1"))
     assert [(one.status, one.left_thousandths) for one in told_now] == [
         ("OVER_RETURNED", 1000),
         ("UNKNOWN_LINE", None),
         ("UNKNOWN_SALE", None),
     ]
     await shop.price("T3", PRICED)
-    assert (await told(shop, "R2", ("9", 1000, "T3", "1")))[0].status == "NOT_CONFIRMED"
+    assert (await told_of(shop, "R2", ("9", 1000, "T3", "1")))[0].status == "NOT_CONFIRMED"
 
 
 @pytest.mark.parametrize(

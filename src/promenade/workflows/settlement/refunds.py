@@ -7,7 +7,7 @@ Pure. Every figure is the difference between the same function of the returned q
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
 
@@ -28,6 +28,8 @@ from promenade.workflows.settlement.returns import (
     SaleRecord,
     carried_by,
     named_sale,
+    not_owed,
+    owed_by,
     points_worths,
 )
 
@@ -102,7 +104,7 @@ def refunds_of(
         if sale.price_rest is None:
             continue
         before, after = repriced(sale.record, sale.given, quantities, sale.price_rest(quantities))
-        back = charges_back(sale.record, sale.charges, before, after)
+        back = not_owed(charges_back(sale.record, sale.charges, before, after), owed_by(sale.record))
         told = [(reference, found[place]) for place, reference in its_places]
         for (place, _), refund in zip(its_places, refunds_repriced(told, before, after, back, currency), strict=True):
             found[place] = refund
@@ -171,6 +173,7 @@ class _Returning:
         "_currency",
         "_is_foreign",
         "_lines",
+        "_owed",
         "_parts",
         "_points",
         "_wholes",
@@ -186,6 +189,7 @@ class _Returning:
         self._booked = _booked_discounts(record)
         self._points = _Points(record, self.returned)
         self._charges = sale.charges
+        self._owed = owed_by(record)
         self._wholes: dict[str, int] = {}
         self._parts: dict[str, int] = {}
         for line in record.lines:
@@ -224,11 +228,15 @@ class _Returning:
         """Return what goes back to budgets of the basket's currency."""
         touched = {one.promotion_id for one in booked}
         charges = [one for one in self._charges if one.promotion_id in touched and one.currency == self._currency]
-        back = -sum(self._charge_back(charge) for charge in charges)
+        so_far = [self._charge_back(charge) for charge in charges]
         for one in booked:
             more = carried_by(line, one.units, after) - carried_by(line, one.units, before)
             self._parts[one.promotion_id] += more
-        return back + sum(self._charge_back(charge) for charge in charges)
+        back = [
+            replace(charge, amount_minor=self._charge_back(charge) - earlier)
+            for charge, earlier in zip(charges, so_far, strict=True)
+        ]
+        return sum(charge.amount_minor for charge in not_owed(back, self._owed))
 
     def _charge_back(self, charge: BudgetCharge) -> int:
         whole = self._wholes[charge.promotion_id]

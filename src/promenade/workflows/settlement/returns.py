@@ -8,7 +8,7 @@ back, and a full return gives back all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import floor
@@ -270,17 +270,29 @@ def less_owed(back: GiveBack, sale: SaleRecord) -> tuple[GiveBack, SaleRecord]:
     """
     if not sale.owed:
         return back, sale
+    owed = owed_by(sale)
+    charges = not_owed(back.charges, owed)
+    left = tuple(BudgetCharge(*key[:2], amount, key[2]) for key, amount in owed.items() if amount)
+    return replace(back, charges=charges), replace(sale, owed=left)
+
+
+def owed_by(sale: SaleRecord) -> dict[tuple[str, str, str], int]:
+    """Return what the sale owes, by budget, promotion and currency; see `less_owed`."""
     owed: dict[tuple[str, str, str], int] = {}
     for one in sale.owed:
         owed[one.key] = owed.get(one.key, 0) + one.amount_minor
-    charges = []
-    for one in back.charges:
-        kept = min(owed.get(one.key, 0), one.amount_minor)
-        if kept:
-            owed[one.key] -= kept
-        charges.append(replace(one, amount_minor=one.amount_minor - kept))
-    left = tuple(BudgetCharge(*key[:2], amount, key[2]) for key, amount in owed.items() if amount)
-    return replace(back, charges=tuple(charges)), replace(sale, owed=left)
+    return owed
+
+
+def not_owed(charges: Iterable[BudgetCharge], owed: dict[tuple[str, str, str], int]) -> tuple[BudgetCharge, ...]:
+    """Return the charges less what is ``owed``, which falls by it."""
+    kept: list[BudgetCharge] = []
+    for one in charges:
+        part = min(owed.get(one.key, 0), one.amount_minor)
+        if part:
+            owed[one.key] -= part
+        kept.append(replace(one, amount_minor=one.amount_minor - part))
+    return tuple(kept)
 
 
 def give_back(
