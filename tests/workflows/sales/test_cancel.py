@@ -7,8 +7,9 @@ import pytest
 
 from promenade.errors import Conflict, NotFound
 from promenade.workflows.sales.cancel import CancelCommand, cancel
+from promenade.workflows.sales.reading import read_transaction
 from promenade.workflows.sales.side_effects import side_effects_status
-from tests.workflows.outcomes import line, outcome
+from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.sales.priced import PRICED, kinds, told_of
 from tests.workflows.shop import Shop, identity
 
@@ -104,6 +105,22 @@ async def test_cancelling_a_return_undoes_it(shop: Shop, works: bool) -> None:
     await shop.work()
     assert (await shop.row("Budgets", "marketing")).consumed_amount == 0
     assert [row.points for row in await shop.rows("loyalty_balances")] == [0]
+
+
+async def test_what_other_returns_have_refunded_is_not_refunded_again(shop: Shop) -> None:
+    """The free one of three comes back and one that was paid; then the first return is cancelled."""
+    sale = outcome((line("1", 3000, 3000, discount("off", ((1, 1000), (2, 0)))),), (applied("off", 1000),))
+    await shop.confirm("T1", await shop.price("T1", sale), "off")
+    back = outcome((line("9", -1000, -1000),), ())
+    refunded = []
+    for name in ("R1", "R2", "R3", "R4"):
+        await shop.confirm(name, await shop.price(name, back, sales={"9": ("T1", "1")}))
+        if name == "R2":
+            await cancelled(shop, "R1")
+        state = (await read_transaction(shop.context, shop.tenant, "T1")).confirmed
+        assert state is not None
+        refunded.append((state.lines[0].returned_thousandths, state.lines[0].refunded_minor))
+    assert refunded == [(1000, 0), (1000, 1000), (2000, 1000), (3000, 2000)]
 
 
 @pytest.mark.parametrize("first", ["T1", "R1"])

@@ -13,13 +13,21 @@ from hypothesis import strategies as st
 from promenade.engine.basket import BasketLine, Refund
 from promenade.engine.money import divide, minor_digits
 from promenade.engine.outcome import LineOutcome, Outcome
-from promenade.workflows.settlement.refunds import KnownSale, refunds_of, repriced
+from promenade.workflows.settlement.refunds import (
+    KnownSale,
+    given_by_shares,
+    refunds_of,
+    repriced,
+    with_amounts,
+    without,
+)
 from promenade.workflows.settlement.repricing import NOTHING_LEFT, Rest
 from promenade.workflows.settlement.returns import (
     BudgetCharge,
     Given,
     SaleRecord,
     add_returned,
+    added,
     decode_given,
     encode_given,
     give_back,
@@ -203,6 +211,41 @@ def test_however_it_is_returned_the_refunds_add_up_to_what_was_paid(currency: st
     assert {reference: refunded[reference] for reference in paid} == paid
     assert off == Counter({name: minor for name, minor in confirmed.items() if minor})
     assert (points, funded) == (record.points, sum(confirmed.values()))
+
+
+@given(data=st.data())
+def test_returns_that_are_not_undone_refund_what_was_paid_together(data: st.DataObject) -> None:
+    """Whichever is undone, and whichever units come back afterwards: each line refunds its amount, no more."""
+    lines = tuple(data.draw(priced_lines(2, str(place))) for place in range(data.draw(st.integers(1, 2))))
+    off = Counter[str]()
+    for one in lines:
+        for taken in one.discounts:
+            off[taken.promotion_id] += taken.amount_minor
+    record = sold(outcome(lines, tuple(applied(*one) for one in off.items())))
+    paid = {one.reference: one.worth_minor for one in record.lines}
+    given = Given()
+    standing: list[tuple[Given, str, int]] = []  # what it added, its line, what it was told to refund
+    parts = [(one.reference, data.draw(st.sampled_from([1000, 700]))) for one in lines for _ in range(5)]
+    steps = data.draw(st.lists(st.one_of(st.sampled_from(parts), st.integers(0, 9)), max_size=12))
+    for step in [*steps, *((one.reference, one.quantity_thousandths) for one in lines)]:
+        if isinstance(step, int):
+            if standing:
+                undone, _, _ = standing.pop(step % len(standing))
+                given = decode_given(encode_given(without(record, given, undone)))
+            continue
+        reference, quantity = step
+        (refund,) = refunds_of((back(reference, quantity),), "R", "EUR", {"T1": KnownSale(record, given, ())}, ())
+        now = given_by_shares(record, given, add_returned(record, given.quantities, {reference: quantity}))
+        assert refund.amount_minor is not None
+        assert refund.amount_minor >= 0
+        more = added(with_amounts(record, given), with_amounts(record, now))
+        standing.append((more, reference, refund.amount_minor))
+        given = decode_given(encode_given(now))
+        booked = with_amounts(record, given).refunded or {}
+        for name, whole in paid.items():
+            told_so_far = sum(minor for _, of, minor in standing if of == name)
+            assert told_so_far == booked.get(name, 0) <= whole
+    assert {one: sum(minor for _, of, minor in standing if of == one) for one in paid} == paid
 
 
 @given(data=st.data())

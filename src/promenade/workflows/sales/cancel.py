@@ -36,6 +36,7 @@ from promenade.workflows.coupons.coming_back import EarnedCoupon, SpentCoupon, e
 from promenade.workflows.replica.queueing import queue_cancellation
 from promenade.workflows.sales.returned import own_charges
 from promenade.workflows.settlement.effects import Effects, decode_effects
+from promenade.workflows.settlement.refunds import without
 from promenade.workflows.settlement.repricing import give_back_repriced, rest_repriced
 from promenade.workflows.settlement.returns import (
     BudgetCharge,
@@ -50,7 +51,6 @@ from promenade.workflows.settlement.returns import (
     give_back,
     less_owed,
     rest_of,
-    take_away,
 )
 from promenade.workflows.settlement.rules import SaleIdentity, money
 
@@ -311,7 +311,7 @@ async def _take_back(session: Session, identity: SaleIdentity, own: Sale, record
     origin, transaction_id = identity.origin, identity.transaction_id
     rows = await _consumed(session, origin, transaction_id, own)
     charges, given = own_charges(record, rows), decode_given(own.returned)
-    if given.refunded is None:
+    if not given.is_repriced:
         rest = rest_of(transaction_id, record, charges, given.quantities)
     else:
         rest = rest_repriced(transaction_id, record, charges, given)
@@ -338,10 +338,10 @@ async def _undo_returns(
         if original is None or await cancellations.find(session, one.origin, one.transaction_id) is not None:
             continue
         given = decode_given(original.returned)
-        earlier = take_away(given, one.given)
         its_record = decode_record(original.carried)
+        earlier = without(its_record, given, one.given)
         charges = own_charges(its_record, await _consumed(session, one.origin, one.transaction_id, original))
-        if given.refunded is None:
+        if not given.is_repriced:
             back = give_back(one.transaction_id, its_record, charges, earlier.quantities, given.quantities)
         else:
             back = give_back_repriced(one.transaction_id, its_record, charges, earlier, given)

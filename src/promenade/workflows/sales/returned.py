@@ -19,6 +19,7 @@ from promenade.workflows.sales.recorded import read_recorded
 from promenade.workflows.settlement.refunds import (
     KnownSale,
     PriceRest,
+    given_by_shares,
     refunds_of,
     repriced,
     rest_by_shares,
@@ -116,7 +117,7 @@ async def take_back(
             price_rest = await _price_rest(session, key, record, given, again)
         if price_rest is None:
             back = give_back(transaction_id, record, charges, given.quantities, after)
-            now = Given(after)
+            now = given_by_shares(record, given, after)
             more = added(with_amounts(record, given), with_amounts(record, now))
         else:
             before, now = repriced(record, given, after, price_rest(after))
@@ -179,9 +180,7 @@ def _is_repriced(record: SaleRecord, given: Given, repricing: set[str]) -> bool:
     """
     if record.reduced:
         return False
-    return given.refunded is not None or any(
-        one.promotion_id in repricing for line in record.lines for one in line.discounts
-    )
+    return given.is_repriced or any(one.promotion_id in repricing for line in record.lines for one in line.discounts)
 
 
 async def _price_rest(
@@ -194,7 +193,7 @@ async def _price_rest(
     """
     found = await read_recorded(session, *key) if turn <= REPRICED_MAX else None
     if found is None:
-        return None if given.refunded is None else partial(rest_by_shares, record)
+        return partial(rest_by_shares, record) if given.is_repriced else None
     confirmed = discounts_of(record)
     withdrawn = {one.promotion_id for one in found.stored.outcome.applied if one.discount_minor} - confirmed.keys()
     catalogue = found.catalogue(withdrawn)

@@ -31,9 +31,20 @@ from promenade.workflows.settlement.returns import (
     not_owed,
     owed_by,
     points_worths,
+    take_away,
 )
 
-__all__ = ["KnownSale", "PriceRest", "refunds_of", "repriced", "rest_by_shares", "unmatched", "with_amounts"]
+__all__ = [
+    "KnownSale",
+    "PriceRest",
+    "given_by_shares",
+    "refunds_of",
+    "repriced",
+    "rest_by_shares",
+    "unmatched",
+    "with_amounts",
+    "without",
+]
 
 
 PriceRest = Callable[[Mapping[str, int]], Rest]
@@ -124,7 +135,7 @@ def repriced(record: SaleRecord, given: Given, quantities: Mapping[str, int], re
 
 def with_amounts(record: SaleRecord, given: Given) -> Given:
     """Return what has been given back with its amounts; those by the shares of the units have none yet."""
-    if given.refunded is not None:
+    if given.is_repriced:
         return given
     booked = _booked_discounts(record)
     refunded: dict[str, int] = {}
@@ -135,7 +146,40 @@ def with_amounts(record: SaleRecord, given: Given) -> Given:
             refunded[line.reference] = _paid(line, booked[line.reference], returned)
         for one in booked[line.reference]:
             off[one.promotion_id] = off.get(one.promotion_id, 0) + floor(one.of(line, returned))
-    return Given(given.quantities, refunded, off, _Points(record, given.quantities).given)
+    told = refunded if given.refunded is None else given.refunded
+    return Given(given.quantities, told, off, _Points(record, given.quantities).given)
+
+
+def given_by_shares(record: SaleRecord, given: Given, quantities: Mapping[str, int]) -> Given:
+    """Return what will have been given back by the shares of the units once ``quantities`` have come back.
+
+    A line refunds what its returned units have cost, less what it has refunded.
+    """
+    if given.refunded is None:
+        return Given(quantities)
+    shares = with_amounts(record, Given(quantities)).refunded or {}
+    refunded = dict(given.refunded)
+    for reference, minor in shares.items():
+        if quantities[reference] != given.quantities.get(reference, 0):
+            refunded[reference] = max(minor, refunded.get(reference, 0))
+    return _by_shares(quantities, refunded, shares)
+
+
+def without(record: SaleRecord, given: Given, undone: Given) -> Given:
+    """Return what has come back of a sale without one return, which was undone.
+
+    The units that come back next may not be those that the undone return had: so what the others have refunded stays.
+    """
+    if given.is_repriced or undone.refunded is None:
+        return take_away(given, undone)
+    earlier = take_away(with_amounts(record, given), undone)
+    shares = with_amounts(record, Given(earlier.quantities)).refunded or {}
+    return _by_shares(earlier.quantities, earlier.refunded or {}, shares)
+
+
+def _by_shares(quantities: Mapping[str, int], refunded: Mapping[str, int], shares: Mapping[str, int]) -> Given:
+    is_told = all(refunded.get(line, 0) == shares.get(line, 0) for line in {*refunded, *shares})
+    return Given(quantities) if is_told else Given(quantities, refunded)
 
 
 def rest_by_shares(record: SaleRecord, quantities: Mapping[str, int]) -> Rest:
@@ -176,6 +220,7 @@ class _Returning:
         "_owed",
         "_parts",
         "_points",
+        "_refunded",
         "_wholes",
         "returned",
     )
@@ -186,6 +231,8 @@ class _Returning:
         self._is_foreign = bool(record.currency) and record.currency != currency
         self._lines = {line.reference: line for line in record.lines}
         self.returned = dict(sale.given.quantities)
+        told = sale.given.refunded
+        self._refunded = {} if told is None else {line.reference: told.get(line.reference, 0) for line in record.lines}
         self._booked = _booked_discounts(record)
         self._points = _Points(record, self.returned)
         self._charges = sale.charges
@@ -208,12 +255,16 @@ class _Returning:
         after = before + min(quantity, left)
         self.returned[reference] = after
         booked = self._booked[reference]
+        refunded = self._refunded.get(reference)
+        if refunded is None:
+            refunded = _paid(line, booked, before)
+        now = self._refunded[reference] = refunded if after == before else max(refunded, _paid(line, booked, after))
         shares = [share for one in booked for share in _shares(line, one, before, after)]
         is_over = quantity > left
         told = Refund(
             own_reference,
             "OVER_RETURNED" if is_over else "MATCHED",
-            _paid(line, booked, after) - _paid(line, booked, before),
+            now - refunded,
             sum(share.count * share.amount_minor for share in shares),
             tuple(shares),
             self._points.take(line, after - before),

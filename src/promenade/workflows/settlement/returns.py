@@ -65,14 +65,19 @@ class BudgetCharge:
 class Given:
     """What has come back of a sale, and what has been given back for it; or how much of it a return has added.
 
-    ``refunded`` in minor units by line, ``off`` the discount taken back by promotion; both None: as the shares of the
-    returned units say.
+    ``refunded`` in minor units by line; None: as the shares of the returned units say. ``off`` is the discount taken
+    back by promotion, if the sale was priced again; None: discounts, points and budget money as the shares say.
     """
 
     quantities: Mapping[str, int] = field(default_factory=dict)  # thousandths by line
     refunded: Mapping[str, int] | None = None
     off: Mapping[str, int] | None = None
     points: int = 0
+
+    @property
+    def is_repriced(self) -> bool:
+        """Whether the sale was priced again for a return."""
+        return self.off is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +154,7 @@ def with_brought(record: SaleRecord, brought: Sequence[GiveBack]) -> SaleRecord:
     return replace(record, brought=tuple(parts))
 
 
-_GIVEN = msgspec.msgpack.Decoder(dict[str, int] | tuple[dict[str, int], dict[str, int], dict[str, int], int])
+_GIVEN = msgspec.msgpack.Decoder(dict[str, int] | tuple[dict[str, int], dict[str, int], dict[str, int] | None, int])
 _ENCODER = msgspec.msgpack.Encoder()
 
 
@@ -238,12 +243,12 @@ def added(before: Given, after: Given) -> Given:
 
 
 def take_away(given: Given, more: Given) -> Given:
-    """Return what has come back without one return, which was undone."""
+    """Return what has come back without one return, which was undone; of amounts those that ``given`` has."""
     quantities = _less(given.quantities, more.quantities)
-    if given.refunded is None or given.off is None:
-        return Given(quantities)
-    refunded, off = _less(given.refunded, more.refunded or {}), _less(given.off, more.off or {})
-    return Given(quantities, refunded, off, given.points - more.points)
+    refunded = None if given.refunded is None else _less(given.refunded, more.refunded or {})
+    if given.off is None:
+        return Given(quantities, refunded)
+    return Given(quantities, refunded, _less(given.off, more.off or {}), given.points - more.points)
 
 
 def _less(numbers: Mapping[str, int], others: Mapping[str, int]) -> dict[str, int]:
