@@ -14,6 +14,7 @@ from promenade.engine.basket import BasketLine, Customer
 from promenade.store.driver.schema import table
 from promenade.workflows.context import Context
 from promenade.workflows.pricing.evaluate import PricedIteration, evaluate
+from promenade.workflows.sales import returned
 from promenade.workflows.sales.cancel import CancelCommand, cancel
 from promenade.workflows.sales.confirm import ConfirmCommand, ConfirmedPromotion, confirm
 from tests.workflows.pricing.test_evaluate import PROMOTION, TENANT, author, basket, context, percent_off, uuid
@@ -105,6 +106,19 @@ async def test_a_sale_whose_evaluation_is_gone_is_refunded_by_its_shares(context
     assert await told_and_booked(context, 2, back(1000)) == (1000, 0, 0)
     assert await told_and_booked(context, 3, back(1000)) == (500, 0, 0)
     assert await told_and_booked(context, 4, back(1000, "t2")) == (500, 500, 5)
+
+
+@pytest.mark.parametrize("limit", ["REPRICED_MAX", "REPRICED_LINES_MAX"])
+async def test_only_so_many_sales_of_a_basket_are_priced_again(
+    context: Context, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    """Of the third, the shares of its unit go back, as evaluated and as booked."""
+    monkeypatch.setattr(returned, limit, 2)
+    await half_price_from_three(context, returnPolicy="REPRICE")
+    for number in range(3):
+        await sell(context, f"t{number}", BasketLine("1", "beer", 3000, 1000))
+    lines = [replace(back(1000, f"t{number}"), reference=f"{number}") for number in range(3)]
+    assert await told_and_booked(context, 1, *lines) == (0 + 0 + 500, 1500 + 1500 + 500, 15 + 15 + 5)
 
 
 async def test_a_sale_that_was_priced_again_once_stays_so(context: Context) -> None:

@@ -51,7 +51,9 @@ from promenade.workflows.settlement.returns import (
 from promenade.workflows.settlement.rules import SaleIdentity
 
 REPRICED_MAX = 20
-"""How many sales of one basket are priced again; of the others the shares of the units go back."""
+REPRICED_LINES_MAX = 5_000
+"""How many sales of one basket are priced again, and how many lines all of them have, at most; of the others the shares
+of the units go back. So all of them cost about as much as evaluating one basket of the greatest size."""
 
 
 async def read_refunds(
@@ -71,12 +73,11 @@ async def read_refunds(
     sales: dict[str, KnownSale] = {}
     records = {one.transaction_id: decode_record(one.sale.carried) for one in found}
     repricing = await _repricing(session, records.values())
-    again = 0
+    again = _Repriced()
     for one in sorted(found, key=lambda one: one.transaction_id):
         record, key = records[one.transaction_id], keys[one.transaction_id]
         given, price_rest = decode_given(one.sale.returned), None
         if _is_repriced(record, given, repricing):
-            again += 1
             price_rest = await _price_rest(session, key, record, given, again)
         sales[one.transaction_id] = KnownSale(record, given, own_charges(record, consumed[key]), price_rest)
     others = named - sales.keys()
@@ -95,7 +96,7 @@ async def take_back(
     does not have, or no longer has, what is returned.
     """
     found: list[GiveBack] = []
-    again = 0
+    again = _Repriced()
     for transaction_id, quantities in returned.items():
         origin, held = await _lock(session, sale.origin, transaction_id)
         if held is None:
@@ -113,7 +114,6 @@ async def take_back(
         charges = own_charges(record, (await consumed_by(session, [key]))[key])
         price_rest = None
         if _is_repriced(record, given, await _repricing(session, [record])):
-            again += 1
             price_rest = await _price_rest(session, key, record, given, again)
         if price_rest is None:
             back = give_back(transaction_id, record, charges, given.quantities, after)
@@ -167,6 +167,23 @@ def _pieces(thousandths: int) -> str:
 # ---- sales that are priced again ------------------------------------------------------------------------------------
 
 
+class _Repriced:
+    """The sales of one basket that are priced again, counted."""
+
+    __slots__ = ("_lines", "_sales")
+
+    def __init__(self) -> None:
+        self._sales = self._lines = 0
+
+    def take(self, record: SaleRecord) -> bool:
+        """Count a sale if it may be priced again too, and return whether it may."""
+        lines = self._lines + len(record.lines)
+        if self._sales >= REPRICED_MAX or lines > REPRICED_LINES_MAX:
+            return False
+        self._sales, self._lines = self._sales + 1, lines
+        return True
+
+
 async def _repricing(session: Session, records: Iterable[SaleRecord]) -> set[str]:
     """Return the promotions with the policy REPRICE among those that discounted these sales."""
     named = {one.promotion_id for record in records for line in record.lines for one in line.discounts}
@@ -184,14 +201,14 @@ def _is_repriced(record: SaleRecord, given: Given, repricing: set[str]) -> bool:
 
 
 async def _price_rest(
-    session: Session, key: Iteration, record: SaleRecord, given: Given, turn: int
+    session: Session, key: Iteration, record: SaleRecord, given: Given, again: _Repriced
 ) -> PriceRest | None:
-    """Return what prices the rest of a sale, the ``turn``-th of the basket that is priced again.
+    """Return what prices the rest of a sale; ``again`` are those of the same basket that are priced again too.
 
-    None: by the shares of its units, because there are too many or its iteration is no longer stored. If it was priced
+    None: by the shares of its units, because they are too many or its iteration is no longer stored. If it was priced
     again before, what the shares say is compared with what has been given back.
     """
-    found = await read_recorded(session, *key) if turn <= REPRICED_MAX else None
+    found = await read_recorded(session, *key) if again.take(record) else None
     if found is None:
         return partial(rest_by_shares, record) if given.is_repriced else None
     confirmed = discounts_of(record)
