@@ -79,6 +79,12 @@ def test_a_cancelled_sale_tells_how_the_cancel_was_answered(shop: Shop) -> None:
     assert refunded(shop, "READ-5") == [(9, 9)]
 
 
+@pytest.mark.parametrize("transaction", ["till-8/4711", "till-8/0042", "till-8/2611250001", "till-8/0"])
+def test_the_number_at_the_end_may_belong_to_the_transaction(shop: Shop, transaction: str) -> None:
+    shop.call("/pos/v2/evaluate", basket(header={"transactionId": transaction}))
+    assert shop.call(f"{TRANSACTIONS}/{transaction}").json()["transactionId"] == transaction
+
+
 def test_what_does_not_exist_is_not_found(shop: Shop) -> None:
     shop.call("/pos/v2/evaluate", basket(header={"transactionId": "READ-3"}))
     for path, code in (

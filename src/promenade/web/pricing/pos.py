@@ -183,13 +183,16 @@ class Pos:
     async def _iteration(self, scope: Scope, receive: Receive) -> Answer:
         """Return what evaluate answered for an iteration, the same bytes."""
         caller = await self._caller(scope)
-        transaction_id, counter = _iteration(scope)
         try:
+            transaction_id, counter = _iteration(scope)
             stored = await read_iteration(self._context, caller.tenant_id, transaction_id, counter)
-        except NotFound as missing:
-            # Or the whole is the ID of a transaction, such as till-7/4711.
+        except (Invalid, NotFound) as missing:
+            # Or the whole is the ID of a transaction, such as till-7/0042.
+            parameters = scope["path_params"]
             with suppress(NotFound):
-                return await self._state(scope, caller, f"{transaction_id}/{counter}")
+                return await self._state(
+                    scope, caller, f"{parameters['transaction_id']}/{parameters['transaction_counter']}"
+                )
             raise missing from None
         answer = encode_evaluation(
             as_answered(stored, stored.outcome),
