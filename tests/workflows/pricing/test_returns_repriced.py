@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import delete, select, update
 
 from promenade.engine.basket import BasketLine, Customer
+from promenade.errors import Invalid
 from promenade.store.driver.schema import table
 from promenade.workflows.context import Context
 from promenade.workflows.pricing.evaluate import PricedIteration, evaluate
@@ -119,6 +120,21 @@ async def test_only_so_many_sales_of_a_basket_are_priced_again(
         await sell(context, f"t{number}", BasketLine("1", "beer", 3000, 1000))
     lines = [replace(back(1000, f"t{number}"), reference=f"{number}") for number in range(3)]
     assert await told_and_booked(context, 1, *lines) == (0 + 0 + 500, 1500 + 1500 + 500, 15 + 15 + 5)
+
+
+@pytest.mark.parametrize("limit", ["NAMED_MAX", "NAMED_LINES_MAX"])
+async def test_a_basket_that_names_too_many_sales_is_refused(
+    context: Context, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    """Each sale costs time, as much as it has lines."""
+    monkeypatch.setattr(returned, limit, 2)
+    for number in range(3):
+        await sell(context, f"t{number}", BasketLine("1", "beer", 3000, 1000))
+    lines = [replace(back(1000, f"t{number}"), reference=f"{number}") for number in range(3)]
+    await sell(context, "r1", *lines[:2], replace(lines[0], reference="again"))
+    with pytest.raises(Invalid, match="sales") as refused:
+        await sell(context, "r2", *lines)
+    assert refused.value.code == "TOO_MANY_SALES"
 
 
 async def test_a_sale_that_was_priced_again_once_stays_so(context: Context) -> None:

@@ -9,7 +9,7 @@ from functools import partial
 
 from promenade.engine.basket import BasketLine, Refund
 from promenade.engine.money import minor_digits
-from promenade.errors import Conflict
+from promenade.errors import Conflict, Invalid
 from promenade.store.budgets.charges import Consumed, Iteration, consumed_by
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.iterations import counted_transactions
@@ -50,6 +50,9 @@ from promenade.workflows.settlement.returns import (
 )
 from promenade.workflows.settlement.rules import SaleIdentity
 
+NAMED_MAX = 500
+NAMED_LINES_MAX = 50_000
+"""How many sales the return lines of one basket may name, and how many lines all of them may have."""
 REPRICED_MAX = 20
 REPRICED_LINES_MAX = 5_000
 """How many sales of one basket are priced again, and how many lines all of them have, at most; of the others the shares
@@ -62,16 +65,20 @@ async def read_refunds(
     """Return the refund of each return line that names a sale, by what the books say now.
 
     Five statements, whatever the number of lines, and two for each sale that is priced again, at most `REPRICED_MAX`;
-    none if no line names a sale.
+    none if no line names a sale. Raises Invalid (TOO_MANY_SALES): they are more than `NAMED_MAX`, or have more lines
+    than `NAMED_LINES_MAX`.
     """
     named = {names[0] for line in lines if (names := named_sale(line)) is not None}
     if not named:
         return ()
+    if len(named) > NAMED_MAX:
+        message = f"The return lines name {len(named)} sales; those of one basket may name {NAMED_MAX}."
+        raise Invalid("TOO_MANY_SALES", message, "items")
     found = await confirmations.read_sales(session, origin, named)
     keys = {one.transaction_id: (one.origin, one.transaction_id, one.sale.transaction_counter) for one in found}
     consumed = await consumed_by(session, sorted(keys.values())) if keys else {}
     sales: dict[str, KnownSale] = {}
-    records = {one.transaction_id: decode_record(one.sale.carried) for one in found}
+    records = _records(found)
     repricing = await _repricing(session, records.values())
     again = _Repriced()
     for one in sorted(found, key=lambda one: one.transaction_id):
@@ -83,6 +90,21 @@ async def read_refunds(
     others = named - sales.keys()
     unconfirmed = await counted_transactions(session, origin, others) if others else set()
     return refunds_of(lines, own_transaction_id, currency, sales, unconfirmed)
+
+
+def _records(sales: Iterable[confirmations.NamedSale]) -> dict[str, SaleRecord]:
+    """Return the record of each sale. Raises Invalid (TOO_MANY_SALES) as soon as they have too many lines."""
+    records: dict[str, SaleRecord] = {}
+    lines = 0
+    for one in sales:
+        record = records[one.transaction_id] = decode_record(one.sale.carried)
+        lines += len(record.lines)
+        if lines > NAMED_LINES_MAX:
+            message = (
+                f"The sales that the return lines name have more than {NAMED_LINES_MAX} lines; return fewer at once."
+            )
+            raise Invalid("TOO_MANY_SALES", message, "items")
+    return records
 
 
 async def take_back(

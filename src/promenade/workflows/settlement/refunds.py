@@ -304,7 +304,8 @@ class _Points:
         self._worths = dict(zip([line.reference for line in record.lines], points_worths(record), strict=True))
         self._whole = sum(self._worths.values())
         self._value = sum(
-            (self._part(line, returned.get(line.reference, 0)) for line in record.lines), start=Fraction(0)
+            (self._part(line, returned[line.reference]) for line in record.lines if line.reference in returned),
+            start=Fraction(0),
         )
         self.given = self._so_far()
 
