@@ -165,6 +165,7 @@ async def test_what_is_told_is_what_is_booked(shop: Shop) -> None:
         (("T1", "7"), "UNKNOWN_LINE"),
         (("T1", ""), "UNKNOWN_LINE"),
         (("T-unknown", "1"), "UNKNOWN_SALE"),
+        (("R1", "9"), "UNKNOWN_SALE"),
     ],
 )
 async def test_a_tenant_may_refuse_returns_that_do_not_match(shop: Shop, sale: tuple[str, str], code: str) -> None:

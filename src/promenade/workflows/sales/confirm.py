@@ -167,14 +167,14 @@ async def _look_up(
 
 
 async def _strict(context: Context, tenant_id: str, plan: SalePlan) -> SalePlan:
-    """Make the plan strict if the tenant refuses returns that do not match. Raises Conflict (UNKNOWN_LINE)."""
+    """Make the plan strict if the tenant refuses returns that do not match. Raises what `require_lines_named` does."""
     lines = plan.iteration.basket.lines
     if not any(named_sale(line) for line in lines):
         return plan
     known = await context.catalogues.get(tenant_id)
     if not known.surroundings.settings.refuses_unmatched_returns:
         return plan
-    require_lines_named(lines)
+    require_lines_named(lines, plan.sale.transaction_id)
     return replace(plan, is_strict=True)
 
 

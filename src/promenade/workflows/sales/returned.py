@@ -163,10 +163,16 @@ async def _lock(session: Session, origin: str, transaction_id: str) -> tuple[str
     return origin, held
 
 
-def require_lines_named(lines: Sequence[BasketLine]) -> None:
-    """Raise Conflict (UNKNOWN_LINE) if a return line names a sale but not the line of it."""
+def require_lines_named(lines: Sequence[BasketLine], own_transaction_id: str) -> None:
+    """Raise Conflict if a return line names its own transaction (UNKNOWN_SALE), or a sale without a line of it.
+
+    The latter is UNKNOWN_LINE.
+    """
     for place, line in enumerate(lines):
         transaction_id, reference = named_sale(line) or ("", "")
+        if transaction_id == own_transaction_id:
+            message = "It names its own transaction, which is not a sale yet."
+            raise Conflict("UNKNOWN_SALE", message, f"items[{place}].additionalFields")
         if transaction_id and not reference:
             message = f"It names sale {transaction_id}, but not the line of it: originalLineReference is missing."
             raise Conflict("UNKNOWN_LINE", message, f"items[{place}].additionalFields")
