@@ -68,6 +68,9 @@ class Author:
             known = self.made.get(link.target)
             if known and not link.read_only and (link.required or self.draw.random() < 0.5):
                 links[link.property_wire] = self.draw.choice(known)
+        if set_name == "ControlPosGroups":  # a POS group is in one arm only
+            links["posGroup_ID"] = await self.desk.given("PosGroups")
+            self.made.setdefault("PosGroups", []).append(links["posGroup_ID"])
         if set_name == "Promotions":
             links["status"] = self.draw.choice(("ACTIVE", "ACTIVE", "ACTIVE", "DRAFT"))
         made = await self.desk.given(set_name, **(links | values))
