@@ -101,11 +101,18 @@ async def all_sums(shop: Shop) -> dict[str, Any]:
     """Return everything that reports keep, without how often a row was written.
 
     Sums of squares are one number, however they are split; of budgets, the times of use are left out (decision 30).
+    Analyses end on the day before they were made.
     """
-    names = ("promotion_id", "first_applied_on", "promotion_from", "baseline_transactions", "promotion_transactions")
-    analyses = [tuple(row._mapping[one] for one in names) for row in await shop.rows("PromotionUpliftAnalysis")]
+    names = ("promotion_id", "promotion_from", "baseline_transactions", "promotion_transactions")
+    analyses = {
+        set_name: sorted(tuple(row._mapping[one] for one in (*names, *more)) for row in await shop.rows(set_name))
+        for set_name, more in (
+            ("PromotionUpliftAnalysis", ["first_applied_on"]),
+            ("PromotionUpliftByCurrency", ["currency"]),
+        )
+    }
     totals = [(row.budget_id, row.consumed, row.transactions) for row in await shop.rows("budget_totals")]
-    own = {"basket_days": (await shown(shop))["sales"], "PromotionUpliftAnalysis": sorted(analyses)}
+    own = {"basket_days": (await shown(shop))["sales"], **analyses}
     return {**await kept(shop), **own, "budget_totals": sorted(totals)}
 
 
