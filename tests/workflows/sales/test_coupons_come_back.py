@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from promenade.engine.basket import CouponFact
+from promenade.errors import Conflict
 from promenade.workflows.sales.cancel import CancelCommand, cancel
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.shop import NOON, Shop, identity
@@ -173,3 +174,19 @@ async def test_a_full_return_cancels_earned_coupons_if_their_type_says_so(
     else:
         assert codes == []
     assert (await shop.row("CouponCodes", "SAVE-1")).status == "REDEEMED"
+
+
+async def test_a_return_that_made_a_code_valid_again_cannot_be_cancelled(shop: Shop) -> None:
+    """Or the sale would keep its discount, and the code could be spent once more, again and again."""
+    fact = await open_coupons(shop, on_return="REACTIVATE", max_redemptions=5)
+    await sell(shop, "T1", fact)
+    await give_back(shop, "T1", 1)
+    await cancelled(shop, "T1-1")  # the sale was not returned as a whole
+    await give_back(shop, "T1", 2, 3)
+    with pytest.raises(Conflict) as caught:
+        await cancelled(shop, "T1-3")
+    assert caught.value.code == "COUPONS_VALID_AGAIN"
+    assert (await shop.row("CouponCodes", "SAVE-1")).status == "ACTIVE"
+    assert await shop.rows("cancellations", transaction_id="T1-3") == []
+    await cancelled(shop, "T1")  # the sale itself can be: its return is told to no longer matter
+    await cancelled(shop, "T1-3")

@@ -16,6 +16,7 @@ from promenade.store.driver.unit import Session
 _CODES = table("CouponCodes")
 _TYPES = table("CouponTypes")
 _CLAIMS = table("coupon_claims")
+_LOGS = table("RedemptionLogs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,12 @@ async def uncount_code(session: Session, coupon_id: str, at: datetime) -> None:
 async def forget_code(session: Session, coupon_id: str) -> None:
     """Delete a code from a store's own rows: only the cloud has it now."""
     await session.rowcount(delete(_CODES).where(_CODES.c.id == coupon_id))
+
+
+async def was_reactivated(session: Session, transaction_id: str) -> bool:
+    """Whether a coupon that this transaction had spent was made valid again."""
+    its = _LOGS.c.transaction_id == transaction_id, _LOGS.c.action == REACTIVATE.log
+    return bool(await session.execute(select(_LOGS.c.id).where(*its).limit(1)))
 
 
 async def delete_claim(session: Session, claim: Claim) -> None:

@@ -21,6 +21,7 @@ from promenade.events import TransactionCancelled
 from promenade.store.budgets import charges as budgets
 from promenade.store.budgets.charges import Consumption
 from promenade.store.clockwork.pilots import forget_tallies
+from promenade.store.coupons.coming_back import was_reactivated
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.iterations import find_iteration
 from promenade.store.sales import cancellations, confirmations, jobs
@@ -139,7 +140,8 @@ async def cancel(context: Context, tenant_id: str, command: CancelCommand) -> by
     """Undo a confirmed sale and return the JSON of a CancelResponse; a repeat gets the same bytes.
 
     Raises NotFound (ITERATION_NOT_FOUND), Conflict (TRANSACTION_NOT_CONFIRMED; TRANSACTION_ALREADY_CONFIRMED: another
-    iteration was confirmed) and Unavailable; nothing is changed then.
+    iteration was confirmed; COUPONS_VALID_AGAIN: see `_require_coupons_spent`) and Unavailable; then nothing is
+    changed.
     """
     named = await context.database.read(lambda session: look_up(context, session, command), tenant=tenant_id)
     cancellation_id = context.new_id()
@@ -233,6 +235,8 @@ async def commit_cancellation(
         return Cancelled(known.response, is_new=False)
     own = held.pop((transaction_id, origin))
     record, counter = decode_record(own.carried), own.transaction_counter
+    if shares is None:  # what a store has cancelled is cancelled
+        await _require_coupons_spent(session, record, held)
     log_id, confirmed_at = await confirmations.log_of(session, origin, transaction_id)
     sale = SaleIdentity(origin, transaction_id, counter, record.customer_id, at, at, confirmed_at)
     stopped = await jobs.lock(session, origin, transaction_id, counter)
@@ -259,6 +263,21 @@ async def commit_cancellation(
     if shares is not None:
         await shares.after_cancel(session, promotion_ids, spent, undoing.moves_here())
     return Cancelled(response, is_new=True)
+
+
+async def _require_coupons_spent(session: Session, record: SaleRecord, held: Mapping[tuple[str, str], Sale]) -> None:
+    """Raise Conflict (COUPONS_VALID_AGAIN) if the sale's return lines have made coupons of another sale valid again.
+
+    They may have been spent elsewhere since; if not, that sale would keep a discount whose coupon can be spent again.
+    """
+    for one in record.brought:
+        original = held.get((one.transaction_id, one.origin))
+        if original is None or await cancellations.find(session, one.origin, one.transaction_id) is not None:
+            continue
+        is_whole = decode_given(original.returned).quantities == all_returned(decode_record(original.carried))
+        if is_whole and await was_reactivated(session, one.transaction_id):
+            message = f"It has made coupons of sale {one.transaction_id} valid again; sell the goods anew instead."
+            raise Conflict("COUPONS_VALID_AGAIN", message, "transactionId")
 
 
 async def _lock(session: Session, named: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Sale]:
