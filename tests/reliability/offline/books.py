@@ -12,6 +12,7 @@ from sqlalchemy import Row, select
 
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Database, Session
+from promenade.store.sales.log_parts import unpack
 from tests.web.replica.link.chain import with_database
 
 __all__ = ["Books", "is_done", "read_books"]
@@ -21,7 +22,8 @@ Key = tuple[str, int]
 READING_SECONDS_MAX = 900.0  # of many sales
 
 _SETS = ("CalculationLogs", "BudgetConsumptions", "Budgets", "CouponCodes", "RedemptionLogs", "LoyaltyTransactions",
-         "Promotions", "LocalDeployments", "store_shares", "sync_uploads", "promotion_usage")  # fmt: skip
+         "Promotions", "LocalDeployments", "store_shares", "sync_uploads", "promotion_usage",
+         "calculation_log_parts")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,14 @@ class Books:
             for log in self.rows["CalculationLogs"]
             if log.origin == origin and log.status == "FAILED"
         ]
+
+    def beyond_limit(self, promotion_id: str) -> int:
+        """Return the number of sales to which the promotion applied when its limit in total was used up."""
+        return sum(
+            one.promotion_id == promotion_id and one.exceeded_limit in ("TOTAL", "BOTH")
+            for parts in self.rows["calculation_log_parts"]
+            for one in unpack("CalculationLogPromotions", parts.log_id, parts.promotions)
+        )
 
     def spent(self, budget: str, origin: str | None = None) -> Decimal:
         """Return the amount that sales have charged to a budget."""

@@ -243,7 +243,7 @@ _ASKED: tuple[tuple[str, str, list[Any]], ...] = (
     ("reserveCoupon", "POST", [_COUPON]),
     ("redeem", "POST", [_COUPON]),
     ("redeemCoupon", "POST", [_COUPON]),
-    ("cancel", "POST", [_COUPON]),
+    ("cancel", "POST", [_COUPON, _HEADER]),
     ("cancelCoupon", "POST", [_COUPON]),
     ("activate", "POST", [_COUPON]),
     ("activateCoupon", "POST", [_COUPON]),
@@ -272,6 +272,9 @@ _ASKED: tuple[tuple[str, str, list[Any]], ...] = (
     ("token", "POST", [{}]),
 )
 _PATHS = {
+    "/pos/v2/transactions/{transaction_id:path}/{transaction_counter:counter}": [f"/pos/v2/transactions/{TEXT}/1"],
+    "/pos/v2/transactions/{transaction_id:path}": [f"/pos/v2/transactions/{TEXT}"],
+    "/pos/v2/customers/{customer_id:path}/loyalty": [f"/pos/v2/customers/{TEXT}/loyalty"],
     "/pos/v2/transactions/{transaction_id:path}/{transaction_counter}/side-effects": [_SIDE_EFFECTS],
     "/pos/v2/transactions/{transaction_id:path}/{transaction_counter}/side-effects/requeue": [
         f"{_SIDE_EFFECTS}/requeue"

@@ -26,10 +26,10 @@ SELECT 'demo', printf('00000000-0000-4000-8000-%012x', i), printf('9%07d', i), '
     printf('7%012d', i), 'Works ' || (i % 97), 1 + (i % 9000), 'EUR', 'PCE', 'MANUAL', 1, {0}, {0}, 1 FROM n
 """
 _MORE_PROMOTIONS = """
-INSERT INTO promotions (tenant_id, id, code, name, type, status, priority, exclusivity_level, applications_count,
-    is_experiment, created_at, modified_at, version)
+INSERT INTO promotions (tenant_id, id, code, name, type, status, priority, exclusivity_level, return_policy,
+    applications_count, is_experiment, created_at, modified_at, version)
 SELECT 'demo', printf('00000000-0000-4000-9000-%012x', i), printf('B%05d', i), 'Bulk offer ' || i, 'ARTICLE',
-    CASE i % 5 WHEN 0 THEN 'INACTIVE' ELSE 'DRAFT' END, 100, 'NONE', 0, 0, {0}, {0}, 1 FROM n
+    CASE i % 5 WHEN 0 THEN 'INACTIVE' ELSE 'DRAFT' END, 100, 'NONE', 'KEEP_SHARES', 0, 0, {0}, {0}, 1 FROM n
 """
 
 
