@@ -22,10 +22,10 @@ from promenade.engine.outcome import (
     UnitShare,
 )
 from promenade.engine.recommendations import Advice
-from promenade.engine.stacking import Decision, Pass
+from promenade.engine.stacking import SHARE_NOT_AVAILABLE, Decision, Pass
 from promenade.engine.view import BasketView
 
-_BUDGET_REASONS = frozenset(("BUDGET_NOT_ACTIVE", "BUDGET_EXHAUSTED", "BUDGET_INSUFFICIENT"))
+_BUDGET_REASONS = frozenset(("BUDGET_NOT_ACTIVE", "BUDGET_EXHAUSTED", "BUDGET_INSUFFICIENT", SHARE_NOT_AVAILABLE))
 
 
 def assemble_untouched(
@@ -338,6 +338,6 @@ def _coupon_refusal(coupon_type_id: str, decisions: Sequence[Decision]) -> str:
     linked = [one for one in decisions if coupon_type_id in one.candidate.promotion.definition.coupon_type_ids]
     if not linked:
         return "NO_PROMOTION"
-    if any(one.reason is None or one.reason == "USAGE_LIMIT_REACHED" for one in linked):
+    if any(one.reason in (None, "USAGE_LIMIT_REACHED") for one in linked):
         return "USAGE_LIMIT_REACHED"
-    return "CONDITION_NOT_MET"
+    return "NEEDS_CLOUD" if any(one.reason == SHARE_NOT_AVAILABLE for one in linked) else "CONDITION_NOT_MET"

@@ -101,7 +101,10 @@ class CouponFact:
 
 @dataclass(frozen=True, slots=True)
 class BudgetFact:
-    """What is left of a budget; ``status`` as of the evaluation's time (ACTIVE, EXHAUSTED, other)."""
+    """What is left of a budget; ``status`` as of the evaluation's time (ACTIVE, EXHAUSTED, SHARE, other).
+
+    SHARE: it is a store's part of a budget that may have more, but the cloud cannot be asked for it.
+    """
 
     id: str
     status: str
@@ -111,10 +114,14 @@ class BudgetFact:
 
 @dataclass(frozen=True, slots=True)
 class UsageFact:
-    """How many confirmed transactions a promotion applied to: of all customers, and of this one."""
+    """How many confirmed transactions a promotion applied to: of all customers, and of this one.
+
+    ``is_share``: the limit is a store's part of one that may have more, but the cloud cannot be asked for it.
+    """
 
     total: int = 0
     by_customer: int = 0
+    is_share: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ class RefusedCoupon:
 class BudgetLimited:
     promotion_id: str
     promotion_name: str
-    reason: str  # BUDGET_NOT_ACTIVE, BUDGET_EXHAUSTED, BUDGET_INSUFFICIENT
+    reason: str  # BUDGET_NOT_ACTIVE, BUDGET_EXHAUSTED, BUDGET_INSUFFICIENT, SHARE_NOT_AVAILABLE
 
 
 @value(frozen=True, slots=True)

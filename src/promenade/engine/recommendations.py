@@ -32,6 +32,7 @@ SENTENCES = {
     "BUDGET_NOT_ACTIVE": "Its budget is not active.",
     "BUDGET_EXHAUSTED": "Its budget is used up.",
     "BUDGET_INSUFFICIENT": "Its budget does not cover this discount.",
+    "SHARE_NOT_AVAILABLE": "The store's share does not cover it, and the cloud cannot be asked for more.",
     "USAGE_LIMIT_REACHED": "It has been used as often as it may be.",
     "NOTHING_LEFT_TO_DISCOUNT": "Other promotions left nothing to discount.",
     "OUTSIDE_VALIDITY": "It is not valid at this time.",

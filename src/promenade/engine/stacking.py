@@ -17,6 +17,11 @@ from promenade.engine.turn import Turn
 from promenade.engine.verdict import Met, Missed
 from promenade.engine.view import BasketView
 
+SHARE_NOT_AVAILABLE = "SHARE_NOT_AVAILABLE"
+LIMITED_BY_AMOUNT = frozenset(("BUDGET_INSUFFICIENT", SHARE_NOT_AVAILABLE))
+"""A smaller discount might be covered."""
+_UNUSED = UsageFact()
+
 
 class Candidate:
     """A promotion in its place in the order; ``ordinal`` counts from 1 and marks the units it takes."""
@@ -151,10 +156,19 @@ class World:
             return True
         if not promotion.is_use_limited:
             return False
-        total, per_customer = definition.max_applications_total, definition.max_applications_per_customer
-        fact = self.usage.get(promotion.id)
-        used, by_customer = (0, 0) if fact is None else (fact.total, fact.by_customer)
-        return (total is not None and used >= total) or (per_customer is not None and by_customer >= per_customer)
+        per_customer = definition.max_applications_per_customer
+        fact = self.usage.get(promotion.id, _UNUSED)
+        if per_customer is not None and fact.by_customer >= per_customer:
+            return True
+        return self._reaches_total(promotion) and not fact.is_share
+
+    def lacks_share(self, promotion: CompiledPromotion) -> bool:
+        """Whether a store has no part left of a limit that may not be reached yet (section 8)."""
+        return self._reaches_total(promotion) and self.usage.get(promotion.id, _UNUSED).is_share
+
+    def _reaches_total(self, promotion: CompiledPromotion) -> bool:
+        total = promotion.definition.max_applications_total
+        return total is not None and self.usage.get(promotion.id, _UNUSED).total >= total
 
 
 class Pass:
@@ -262,14 +276,15 @@ class Pass:
             if first is not None:
                 turn.undo()
                 return self._blocked(candidate, met, first)
-        if promotion.definition.budget_ids:
+        reason = SHARE_NOT_AVAILABLE if promotion.is_use_limited and self.world.lacks_share(promotion) else None
+        if reason is None and promotion.definition.budget_ids:
             reason = self._over_budget(promotion, turn.discount_minor)
-            if reason is not None:
-                turn.undo()
-                refused = Decision(candidate, reason)
-                refused.own_minor = turn.discount_minor + turn.give_away_minor
-                return refused
-        return None
+        if reason is None:
+            return None
+        turn.undo()
+        refused = Decision(candidate, reason)
+        refused.own_minor = turn.discount_minor + turn.give_away_minor
+        return refused
 
     def _turn(self, candidate: Candidate, met: Met, ledger: Ledger | None = None) -> Turn:
         promotion = candidate.promotion
@@ -329,6 +344,10 @@ class Pass:
             fact = self.world.budgets.get(budget_id)
             if fact is None or fact.currency != currency:
                 return "BUDGET_NOT_ACTIVE"
+            if fact.status == "SHARE":
+                if discount_minor > fact.remaining_minor - self._charged.get(budget_id, 0):
+                    return SHARE_NOT_AVAILABLE
+                continue
             if fact.status == "EXHAUSTED" or (fact.status == "ACTIVE" and fact.remaining_minor <= 0):
                 return "BUDGET_EXHAUSTED"
             if fact.status != "ACTIVE":

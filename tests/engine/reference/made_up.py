@@ -103,13 +103,13 @@ class Maker:
             {
                 name: BudgetFact(
                     name,
-                    self.one("ACTIVE", "ACTIVE", "ACTIVE", "EXHAUSTED", "EXPIRED"),
+                    self.one("ACTIVE", "ACTIVE", "ACTIVE", "EXHAUSTED", "EXPIRED", "SHARE"),
                     self.one(0, 100, 900, 5000),
                     currency,
                 )
                 for name in ("b1", "b2")
             },
-            {identity(number): UsageFact(self.one(0, 1, 3), self.one(0, 1)) for number in numbers},
+            {identity(number): UsageFact(self.one(0, 1, 3), self.one(0, 1), self.odds(4)) for number in numbers},
         )
         settings = Settings(
             NOW,

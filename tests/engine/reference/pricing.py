@@ -113,7 +113,8 @@ def attempt(result: Result, promotion: PromotionDefinition, exhausted: set[str])
     """Return the sale after the promotion, None if it may not apply or has no effect."""
     if qualify(result.sale, promotion) is None:
         return None
-    if used_up(result.sale, promotion):
+    is_short = used_up(result.sale, promotion) and is_short_of_uses(result.sale, promotion)
+    if used_up(result.sale, promotion) and not is_short:
         exhausted.add(promotion.id)
         return None
     if excluded_by_others(result, promotion):
@@ -122,7 +123,7 @@ def attempt(result: Result, promotion: PromotionDefinition, exhausted: set[str])
     application = apply(sale, promotion)
     if not has_effect(sale, application) or alone_too_late(result, application):
         return None
-    if (reason := out_of_budget(result, application)) is not None:
+    if (reason := "SHARE_NOT_AVAILABLE" if is_short else out_of_budget(result, application)) is not None:
         result.limited.setdefault(promotion.id, reason)
         return None
     return sale, application
@@ -162,6 +163,18 @@ def used_up(sale: Sale, promotion: PromotionDefinition) -> bool:
     total, own = (usage.total, usage.by_customer) if usage else (0, 0)
     return (promotion.max_applications_total is not None and total >= promotion.max_applications_total) or (
         promotion.max_applications_per_customer is not None and own >= promotion.max_applications_per_customer
+    )
+
+
+def is_short_of_uses(sale: Sale, promotion: PromotionDefinition) -> bool:
+    """Return whether the only reason that it is used up is the store's part of its limit."""
+    usage = sale.facts.usage.get(promotion.id)
+    own = promotion.max_applications_per_customer
+    return (
+        usage is not None
+        and usage.is_share
+        and promotion.max_applications_per_transaction != 0
+        and (own is None or usage.by_customer < own)
     )
 
 
@@ -207,6 +220,10 @@ def out_of_budget(result: Result, application: Application) -> str | None:
         budget = result.sale.facts.budgets[budget_id]
         taken = sum(other.discount for other in result.applied if budget_id in other.promotion.budget_ids)
         left = budget.remaining_minor - taken
+        if budget.status == "SHARE":
+            if application.discount > left:
+                return "SHARE_NOT_AVAILABLE"
+            continue
         if budget.status == "EXHAUSTED" or (budget.status == "ACTIVE" and budget.remaining_minor <= 0):
             return "BUDGET_EXHAUSTED"
         if budget.status != "ACTIVE":
@@ -269,5 +286,7 @@ def tell_coupons(
             result.refused.append((coupon.code, "NO_PROMOTION"))
         elif any(each.id in exhausted or each.id in applied for each in linked):
             result.refused.append((coupon.code, "USAGE_LIMIT_REACHED"))
+        elif any(result.limited.get(each.id) == "SHARE_NOT_AVAILABLE" for each in linked):
+            result.refused.append((coupon.code, "NEEDS_CLOUD"))
         else:
             result.refused.append((coupon.code, "CONDITION_NOT_MET"))

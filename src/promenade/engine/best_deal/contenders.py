@@ -116,7 +116,8 @@ def contenders_of(world: World) -> list[Contender]:
         met = world.qualify(candidate, ledger)
         promotion = candidate.promotion
         unmet = isinstance(met, Unmet)
-        if (unmet and not candidate.is_dynamic) or world.used_up(promotion):
+        is_out_of_uses = world.used_up(promotion) or world.lacks_share(promotion)
+        if is_out_of_uses or (unmet and not candidate.is_dynamic):
             continue
         # A dynamic one may qualify by other lines once less is left of the sale.
         lines = None if isinstance(met, Unmet) or candidate.is_dynamic else met.lines

@@ -17,7 +17,7 @@ from promenade.engine.best_deal.start import Start, bound_by_units, start_of
 from promenade.engine.best_deal.trial import Saved, Trial
 from promenade.engine.leaving import Units
 from promenade.engine.ledger import EXCLUSIVE, FREE, Ledger, State
-from promenade.engine.stacking import Candidate, Decision, World
+from promenade.engine.stacking import LIMITED_BY_AMOUNT, Candidate, Decision, World
 from promenade.engine.turn import Turn
 
 _ASSIGNED_MAX = 3_000  # lines of all members times lines: up to here units are assigned to offers
@@ -358,7 +358,7 @@ class Search:
     def _may_give_with_fewer(self, member: Contender, decision: Decision | None) -> bool:
         """Whether it has units to leave: it takes some, or a budget does not cover all that it would take."""
         refused = self._trial.decisions[member.ordinal - 1]
-        return decision is not None or (refused is not None and refused.reason == "BUDGET_INSUFFICIENT")
+        return decision is not None or (refused is not None and refused.reason in LIMITED_BY_AMOUNT)
 
     def _leavable(
         self, member: Contender, decision: Decision | None, units: _Units, onward: int

@@ -227,7 +227,7 @@ class BudgetLimitedV2(Response, frozen=True):
 
     promotion_id: str  #: ID of the promotion.
     promotion_name: str  #: Name of the promotion.
-    reason: str  #: `BUDGET_NOT_ACTIVE`, `BUDGET_EXHAUSTED` or `BUDGET_INSUFFICIENT`.
+    reason: str  #: `BUDGET_NOT_ACTIVE`, `BUDGET_EXHAUSTED` or `BUDGET_INSUFFICIENT`; in a store `SHARE_NOT_AVAILABLE`.
 
 
 class RivalV2(Response, frozen=True):
