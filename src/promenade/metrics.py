@@ -45,6 +45,9 @@ http_requests_in_flight = Gauge(
 )
 evaluations = _counter("evaluations_total", "Baskets priced.", "tenant", "status")
 evaluate_duration = _histogram("evaluate_duration_seconds", "Time to price a basket and keep it.", "tenant")
+shares_missing = _counter(
+    "shares_missing_total", "Budgets and limits of which a store lacked some for a sale and could not ask the cloud."
+)
 promotions_applied = _counter("promotions_applied_total", "Promotions applied to baskets.")
 # The cache itself, verified tokens, and the articles of a basket (a miss if the database is asked for any of them).
 cache_hit = _counter("cache_hit_total", "Look-ups answered from a cache: of values, tokens, a basket's articles.")

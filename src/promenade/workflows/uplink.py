@@ -6,8 +6,9 @@ The link itself is maintained by `worker.uplink`; pricing never waits for it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, Protocol
 
 from promenade.errors import PromenadeError, Unavailable
@@ -24,6 +25,14 @@ class CloudRefused(PromenadeError):
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(code, message)
         self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Reserve:
+    """How often a store halves its reserve of something, and what one sale uses of it where the store does not know."""
+
+    halvings: int
+    piece: Decimal
 
 
 class CloudClient(Protocol):
@@ -53,6 +62,8 @@ class Uplink:
     cloud_tenant_id: str | None = None
     last_sync_at: datetime | None = None
     pending: int = 0  # sales not yet uploaded
+    heard_at: str | None = None  # the cloud's clock when it last told of reserves
+    reserves: dict[tuple[str, str], Reserve] = field(default_factory=dict)  # as the cloud told, by kind and ID
 
     def recall(self, link: Link | None) -> None:
         """Take over the last known state of the configured link; without one there is none."""

@@ -18,7 +18,8 @@ from promenade.store.driver.unit import Session
 from promenade.web.access.auth import Caller
 from promenade.web.sync.shares import SyncShares
 from promenade.workflows.replica.holding import keep_shares
-from promenade.workflows.uplink import CloudRefused, CloudUnreachable, Uplink
+from promenade.workflows.sync.deployments import record_heartbeat
+from promenade.workflows.uplink import CloudRefused, CloudUnreachable, Reserve, Uplink
 from tests.reliability.shares.stores import Stores
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.shop import NOON, Shop, identity
@@ -105,6 +106,14 @@ class Branch:
         except CloudUnreachable:
             return False
         return True
+
+    async def hear(self) -> None:
+        """Send a heartbeat and take over what the cloud says about reserves."""
+        shop = self.cloud.shop
+        heard = await record_heartbeat(
+            shop.context, shop.tenant, identity(self.name), version="1", pending=0, since=NOON
+        )
+        self.uplink.reserves |= {(one.kind, one.entity_id): Reserve(one.halvings, one.piece) for one in heard.reserves}
 
     async def sell(self, transaction: str, minor: int, budget: str) -> None:
         counter = await self.shop.price(transaction, sale_of(minor, budget))

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.workflows.sync.leases import Leased, lease_codes, lease_pool, return_leases
-from promenade.workflows.sync.shares import BudgetGranted, UsesGranted, grant_budget, grant_uses, release_shares
+from promenade.workflows.sync.shares import ShareGranted, ShareRequest, grant_share, release_shares
 from tests.workflows.shop import Shop, identity
 
 __all__ = ["Stores"]
@@ -26,14 +26,28 @@ class Stores:
     async def open(self, name: str, status: str = "ONLINE") -> None:
         await self.shop.put("LocalDeployments", id=identity(name), store_code=name, status=status)
 
-    async def grant(self, store: str, budget: str, amount: str | None, key: str | None = None) -> BudgetGranted:
+    async def grant(
+        self,
+        store: str,
+        budget: str,
+        amount: str | None,
+        key: str | None = None,
+        *,
+        forecast: str | None = None,
+        piece: str = "0",
+    ) -> ShareGranted:
         wanted = None if amount is None else Decimal(amount)
-        return await grant_budget(self.shop.context, self.shop.tenant, identity(store), identity(budget), wanted, key)
-
-    async def uses(self, store: str, kind: str, name: str, quantity: int | None, key: str | None = None) -> UsesGranted:
-        return await grant_uses(
-            self.shop.context, self.shop.tenant, identity(store), kind, identity(name), quantity, key
+        told = None if forecast is None else Decimal(forecast)
+        asked = ShareRequest(wanted, told, Decimal(piece), key)
+        return await grant_share(
+            self.shop.context, self.shop.tenant, identity(store), "BUDGET", identity(budget), asked
         )
+
+    async def uses(
+        self, store: str, kind: str, name: str, quantity: int | None, key: str | None = None
+    ) -> ShareGranted:
+        asked = ShareRequest(None if quantity is None else Decimal(quantity), key=key)
+        return await grant_share(self.shop.context, self.shop.tenant, identity(store), kind, identity(name), asked)
 
     async def lease(self, store: str, *codes: str, client: str = "stores") -> Leased:
         return await lease_codes(self.shop.context, self.shop.tenant, identity(store), codes, client)
@@ -82,18 +96,25 @@ class Stores:
         return await self.shop.context.database.read(read, tenant=self.shop.tenant)
 
     async def check(self, name: str) -> None:
-        """Check B1 of a budget, including the stores' grants."""
+        """Check B1 of a budget, including the stores' grants, and the sum of what they may need."""
         budgets, shares, consumptions = table("Budgets"), table("store_shares"), table("BudgetConsumptions")
+        demand = table("share_demand")
 
         async def read(session: Session) -> None:
             (row,) = await session.execute(select(budgets).where(budgets.c.id == identity(name)))
             given = await session.execute(
-                select(shares.c.outstanding).where(shares.c.entity_id == identity(name), shares.c.kind == "BUDGET")
+                select(shares.c.outstanding, shares.c.forecast).where(
+                    shares.c.entity_id == identity(name), shares.c.kind == "BUDGET"
+                )
             )
             booked = await session.execute(
                 select(consumptions.c.amount).where(consumptions.c.budget_id == identity(name))
             )
             assert row.reserved_amount == sum((one.outstanding for one in given), Decimal(0)), row
+            needed = await session.execute(
+                select(demand.c.forecast).where(demand.c.entity_id == identity(name), demand.c.kind == "BUDGET")
+            )
+            assert [one.forecast for one in needed] in ([], [sum((one.forecast for one in given), Decimal(0))])
             assert row.consumed_amount == sum((one.amount for one in booked), Decimal(0)), row
             assert 0 <= row.consumed_amount + row.reserved_amount <= row.total_amount, row
 

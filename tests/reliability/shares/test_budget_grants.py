@@ -36,13 +36,12 @@ async def test_a_granted_amount_is_reserved_and_can_be_given_back(stores: Stores
     first = await stores.grant("north", "hot", "20.00")
     assert (first.granted, first.currency, first.outstanding) == (Decimal(20), "EUR", Decimal(20))
     assert first.expires_at == stores.shop.now[0] + timedelta(days=14)
-    # With two stores online, each gets at most a third of the remaining 70.
-    assert (await stores.grant("south", "hot", "50.00")).granted == Decimal("23.33")
+    assert (await stores.grant("south", "hot", "80.00")).granted == Decimal(70)  # all that is free
     await stores.check("hot")
     assert (await stores.grant("north", "hot", "-5.00")).granted == Decimal(-5)
     assert (await stores.grant("north", "hot", "-50.00")).granted == Decimal(-15)  # not more than it holds
     await stores.check("hot")
-    assert (await budget_state(stores.shop, "hot")).reserved == Decimal("23.33")
+    assert (await budget_state(stores.shop, "hot")).reserved == Decimal(70)
 
 
 async def test_a_grant_repeated_with_its_key_is_done_once(stores: Stores) -> None:
@@ -68,10 +67,10 @@ async def test_an_amount_too_small_to_share_goes_to_the_first_store(stores: Stor
 
 
 @ON_SQLITE
-async def test_a_store_that_does_not_say_how_much_gets_a_tenth(stores: Stores) -> None:
+async def test_stores_that_do_not_say_how_much_share_a_half(stores: Stores) -> None:
     await stores.shop.budget("hot", "100.00")
-    assert (await stores.grant("north", "hot", None)).granted == Decimal(10)
-    assert (await stores.grant("south", "hot", None)).granted == Decimal(9)
+    assert (await stores.grant("north", "hot", None)).granted == Decimal(25)
+    assert (await stores.grant("south", "hot", None)).granted == Decimal("18.75")
 
 
 async def test_only_running_budgets_of_the_tenant_are_granted(stores: Stores) -> None:

@@ -60,7 +60,7 @@ class Machines:
 
 @pytest.fixture
 async def machines(stores: Stores, databases: Databases) -> AsyncIterator[Machines]:
-    await _budget(stores.shop, "100.00")
+    await _budget(stores.shop, "40.00")
     async with AsyncExitStack() as stack:
         yield Machines(stores, databases, stack)
 
@@ -82,7 +82,7 @@ async def test_a_store_on_a_new_machine_has_what_it_had(stores: Stores, machines
     await old.report()
     new = await machines.start()
     await new.keep()
-    assert await new.rest("hot") == await stores.outstanding("hot") == 6 + 9  # a tenth of the 90 that are free
+    assert await new.rest("hot") == await stores.outstanding("hot") == Decimal("7.50")
     await stores.check("hot")
 
 
@@ -111,14 +111,14 @@ async def test_a_restored_store_also_reconciles_usage_limits(stores: Stores, mac
     await old.shop.change("Promotions", "off", max_applications_total=0)
     await old.keep()
     copy = machines.copy()
-    assert (await old.shop.row("Promotions", "off")).max_applications_total == 4
-    # three of the four are left, and two of those are no longer needed
+    assert (await old.shop.row("Promotions", "off")).max_applications_total == 10
+    # nine of the ten are left, and two of those are no longer needed
     await stores.release("north", promotions=["off"])
     await stores.uses("north", "PROMOTION", "off", -2)
     restored = await machines.start(copy)
     await restored.keep()
     outstanding = await stores.outstanding("off")
-    assert (await restored.shop.row("Promotions", "off")).max_applications_total == outstanding == 1
+    assert (await restored.shop.row("Promotions", "off")).max_applications_total == outstanding == 7
 
 
 async def test_a_share_is_left_to_what_was_refused_and_may_be_sent_again(stores: Stores, machines: Machines) -> None:
@@ -137,6 +137,7 @@ async def test_an_answer_that_was_lost_says_nothing_about_later_sales(stores: St
     await store.keep()
     await store.sell("T1", 600, "hot")
     await store.report()
+    stores.shop.later(minutes=5)
     store.wire.faults = ["after"]
     assert not await store.keep()
     await store.sell("T2", 300, "hot")

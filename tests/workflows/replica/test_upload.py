@@ -11,7 +11,7 @@ import pytest
 from promenade.errors import Unavailable
 from promenade.store.pricing.iterations import StoredIteration, find_iteration
 from promenade.workflows.replica.uploading import count_pending
-from promenade.workflows.sync.shares import grant_budget
+from promenade.workflows.sync.shares import ShareRequest, grant_share
 from promenade.zstd import decompress
 from tests.workflows.replica.market import Cloud, Store, price
 from tests.workflows.sales.priced import PRICED
@@ -143,7 +143,8 @@ async def body_of(cloud: Cloud, store: Store) -> bytes:
 
 async def test_what_was_granted_is_used_up_and_what_was_not_is_taken_if_it_is_there(cloud: Cloud, store: Store) -> None:
     shop = cloud.shop
-    granted = await grant_budget(shop.context, TENANT, store.deployment_id, identity("marketing"), Decimal(3), "k1")
+    asked = ShareRequest(Decimal(3))
+    granted = await grant_share(shop.context, TENANT, store.deployment_id, "BUDGET", identity("marketing"), asked)
     assert granted.granted == Decimal(3)
     await shop.change("Budgets", "marketing", total_amount=Decimal(5))
     for number in range(3):

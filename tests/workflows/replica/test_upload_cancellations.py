@@ -12,7 +12,7 @@ import pytest
 from promenade.errors import NotFound
 from promenade.workflows.reports.aggregating import aggregate_all
 from promenade.workflows.sales.cancel import CancelCommand, cancel
-from promenade.workflows.sync.shares import grant_budget, grant_uses
+from promenade.workflows.sync.shares import ShareRequest, grant_share
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.replica.market import Cloud, Store, price
 from tests.workflows.sales.priced import PRICED, kinds
@@ -137,8 +137,9 @@ async def test_the_cloud_reactivates_a_code_that_the_store_gives_up(cloud: Cloud
 async def test_the_store_may_use_again_what_the_sale_had_used_of_its_shares(cloud: Cloud, store: Store) -> None:
     shop = cloud.shop
     await shop.change("Promotions", "off", max_applications_total=5)
-    await grant_uses(shop.context, shop.tenant, store.deployment_id, "PROMOTION", identity("off"), 2, None)
-    await grant_budget(shop.context, shop.tenant, store.deployment_id, identity("marketing"), Decimal(20), None)
+    for kind, name, amount in (("PROMOTION", "off", 2), ("BUDGET", "marketing", 20)):
+        asked = ShareRequest(Decimal(amount))
+        await grant_share(shop.context, shop.tenant, store.deployment_id, kind, identity(name), asked)
 
     async def held() -> tuple[dict[str, Decimal], Decimal, int]:
         shares = {row.kind: row.outstanding for row in await shop.rows("store_shares")}

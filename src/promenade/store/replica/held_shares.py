@@ -6,7 +6,7 @@ of ``store_shares`` mean here:
 
 - ``outstanding``: taken out of those rows, to be given back to the cloud;
 - ``last_key``: the key of a pending request; the same request is repeated until it is answered;
-- ``last_answer``: a `Note`, as JSON;
+- ``last_answer``: a note of the workflows (`workflows.replica.notes`), as JSON;
 - ``expires_at``: as sent by the cloud.
 
 A store has one database and one writer: data read in a unit of work cannot change until it ends.
@@ -14,12 +14,11 @@ A store has one database and one writer: data read in a unit of work cannot chan
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-import msgspec
 from sqlalchemy import delete, or_, select, update
 
 from promenade.model.sync_sets import CANDIDATES
@@ -44,29 +43,6 @@ _LIMITED = {
     PROMOTION: (_PROMOTIONS, "max_applications_total", CANDIDATES, "Promotions"),
 }
 _RUNNING = ("ACTIVE", "SCHEDULED", "EXHAUSTED")
-
-
-class Note(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The local state of a share.
-
-    ``fill`` is the spendable amount after the last refill at ``filled_at``; ``asked`` is what the pending request wants
-    (None: the usual amount), ``codes`` the codes that it is about.
-    """
-
-    fill: Decimal = Decimal(0)
-    filled_at: datetime | None = None
-    asked: Decimal | None = None
-    codes: tuple[str, ...] = ()
-
-
-def note_of(share: Share) -> Note:
-    """Decode the note of a share."""
-    return Note() if share.last_answer is None else msgspec.json.decode(share.last_answer, type=Note)
-
-
-def encode_note(note: Note) -> bytes:
-    """Encode a note for storage."""
-    return msgspec.json.encode(note)
 
 
 # ---- rows ---------------------------------------------------------------------------------------------------------
@@ -115,13 +91,17 @@ async def drop(session: Session, *shares: Share) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The total granted to a store and the amount used; ``is_needed``: the store still prices with it."""
+    """The total granted to a store and the amount used; ``is_needed``: the store still prices with it.
+
+    ``currency``: of a budget.
+    """
 
     kind: str
     entity_id: str
     total: Decimal
     used: Decimal
     is_needed: bool
+    currency: str | None = None
 
     @property
     def rest(self) -> Decimal:
@@ -129,21 +109,24 @@ class Limit:
         return max(self.total - self.used, Decimal(0))
 
 
-async def read_limits(session: Session, at: datetime) -> dict[tuple[str, str], Limit]:
-    """Return all limits of the store, by kind and ID."""
-    found = [*await _budgets(session, at, None)]
-    for kind in (COUPON_TYPE, PROMOTION):
-        found += await _counted(session, kind, at, None)
+async def read_limits(
+    session: Session, at: datetime, keys: Iterable[tuple[str, str]] | None = None
+) -> dict[tuple[str, str], Limit]:
+    """Return limits of the store by kind and ID, those of ``keys`` or all; entities without a limit are left out."""
+    found: list[Limit] = []
+    for kind in NUMBERS:
+        ids = None if keys is None else sorted([one for named, one in keys if named == kind])
+        if ids is None or ids:
+            found += await (_budgets(session, at, ids) if kind == BUDGET else _counted(session, kind, at, ids))
     return {(one.kind, one.entity_id): one for one in found}
 
 
 async def read_limit(session: Session, kind: str, entity_id: str, at: datetime) -> Limit | None:
     """Return one limit; None: the entity no longer exists or has no limit."""
-    found = await (_budgets(session, at, entity_id) if kind == BUDGET else _counted(session, kind, at, entity_id))
-    return found[0] if found else None
+    return (await read_limits(session, at, [(kind, entity_id)])).get((kind, entity_id))
 
 
-async def _budgets(session: Session, at: datetime, budget_id: str | None) -> Sequence[Limit]:
+async def _budgets(session: Session, at: datetime, ids: Sequence[str] | None) -> Sequence[Limit]:
     linked = (
         select(_LINKS.c.budget_id)
         .join(_PROMOTIONS, _PROMOTIONS.c.id == _LINKS.c.promotion_id)
@@ -155,9 +138,10 @@ async def _budgets(session: Session, at: datetime, budget_id: str | None) -> Seq
         _BUDGETS.c.consumed_amount,
         _BUDGETS.c.status,
         _BUDGETS.c.valid_to,
+        _BUDGETS.c.currency,
         _BUDGETS.c.id.in_(linked).label("is_linked"),
     )
-    rows = await session.execute(statement if budget_id is None else statement.where(_BUDGETS.c.id == budget_id))
+    rows = await session.execute(statement if ids is None else statement.where(_BUDGETS.c.id.in_(ids)))
     return [
         Limit(
             BUDGET,
@@ -165,12 +149,13 @@ async def _budgets(session: Session, at: datetime, budget_id: str | None) -> Seq
             row.total_amount,
             row.consumed_amount,
             bool(row.is_linked) and row.status in _RUNNING and (row.valid_to is None or row.valid_to > at),
+            row.currency,
         )
         for row in rows
     ]
 
 
-async def _counted(session: Session, kind: str, at: datetime, entity_id: str | None) -> Sequence[Limit]:
+async def _counted(session: Session, kind: str, at: datetime, ids: Sequence[str] | None) -> Sequence[Limit]:
     rows, column, running, _ = _LIMITED[kind]
     usage, owner = _USAGE[kind]
     used = usage.c["count"].label("used")
@@ -179,7 +164,7 @@ async def _counted(session: Session, kind: str, at: datetime, entity_id: str | N
         .join_from(rows, usage, (usage.c[owner] == rows.c.id) & (usage.c.customer_id == ALL_CUSTOMERS), isouter=True)
         .where(rows.c[column].is_not(None))
     )
-    found = await session.execute(statement if entity_id is None else statement.where(rows.c.id == entity_id))
+    found = await session.execute(statement if ids is None else statement.where(rows.c.id.in_(ids)))
     return [
         Limit(
             kind,

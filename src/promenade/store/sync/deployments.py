@@ -147,11 +147,9 @@ async def _changed(session: Session, deployment_id: str, at: datetime, **values:
     return bool(await session.rowcount(changing))
 
 
-async def count_online(session: Session) -> int:
-    """Count the tenant's stores that are online."""
-    ((count,),) = await session.execute(
-        select(func.count()).select_from(_DEPLOYMENTS).where(_DEPLOYMENTS.c.status == "ONLINE")
-    )
+async def count_stores(session: Session) -> int:
+    """Count the tenant's registered stores."""
+    ((count,),) = await session.execute(select(func.count()).select_from(_DEPLOYMENTS))
     return int(count)
 
 

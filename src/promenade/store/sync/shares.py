@@ -18,7 +18,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Insert, Row, Select, delete, select, update
+from sqlalchemy import ColumnElement, Insert, Row, Select, delete, func, select, update
 
 from odata_server.sql.connection import Kept
 from promenade.store.driver.recurring import among, parameter
@@ -55,6 +55,7 @@ class Share:
     last_key: str | None
     last_answer: bytes | None
     changed_at: datetime
+    forecast: Decimal = Decimal(0)
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -90,6 +91,7 @@ async def hold_share(
         "kind": kind,
         "entity_id": entity_id,
         "outstanding": Decimal(0),
+        "forecast": Decimal(0),
         "currency": currency,
         "expires_at": at,
         "changed_at": at,
@@ -143,7 +145,7 @@ def _putting(dialect: str) -> Insert:
 
 async def put_shares(session: Session, shares: Sequence[Share]) -> None:
     """Insert or update shares."""
-    names = [name for name in Share.__dataclass_fields__ if name not in {"currency", "last_key"}]
+    names = [name for name in Share.__dataclass_fields__ if name not in {"currency", "forecast", "last_key"}]
     rows = [{name: getattr(one, name) for name in names} for one in sorted(shares, key=lambda one: one.key)]
     await session.execute_many(_putting(session.dialect), rows)
 
@@ -310,6 +312,112 @@ _LOWER = Kept(
         changed_at=parameter("lowered_at", _SHARES.c.changed_at.type),
     )
 )
+
+
+# ---- what all stores need ------------------------------------------------------------------------------------------
+
+_DEMAND = table("share_demand")
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What all stores may need in a day of one budget or limit, and how they size their reserves (`allotting`)."""
+
+    kind: str
+    entity_id: str
+    forecast: Decimal
+    halvings: int
+    piece: Decimal
+
+
+_DEMANDED = [_DEMAND.c[name] for name in Demand.__dataclass_fields__]
+
+
+@cache
+def _demanding(dialect: str) -> Kept:
+    made = upsert(dialect, _DEMAND)
+    by = parameter("demand_by", _DEMAND.c.forecast.type)
+    values = {
+        "kind": parameter("demand_kind", _DEMAND.c.kind.type),
+        "entity_id": parameter("demand_of", _DEMAND.c.entity_id.type),
+        "forecast": by,
+        "halvings": 0,
+        "piece": Decimal(0),
+        "changed_at": parameter("demand_at", _DEMAND.c.changed_at.type),
+    }
+    changed = {"forecast": _DEMAND.c.forecast + by}
+    key = [_DEMAND.c.tenant_id, _DEMAND.c.kind, _DEMAND.c.entity_id]
+    return Kept(made.values(values).on_conflict_do_update(index_elements=key, set_=changed).returning(*_DEMANDED))
+
+
+async def add_demand(session: Session, kind: str, entity_id: str, by: Decimal, at: datetime) -> Demand:
+    """Add the change of a store's forecast to the sum of all, and return the row, locked."""
+    given = {"demand_kind": kind, "demand_of": entity_id, "demand_by": by, "demand_at": at}
+    rows = await session.execute(_demanding(session.dialect), given)
+    return Demand(*tuple(rows[0]))
+
+
+_HALVE = Kept(
+    update(_DEMAND)
+    .where(
+        _DEMAND.c.kind == parameter("halved_kind", _DEMAND.c.kind.type),
+        _DEMAND.c.entity_id == parameter("halved_of", _DEMAND.c.entity_id.type),
+    )
+    .values(
+        halvings=parameter("halved_times", _DEMAND.c.halvings.type),
+        piece=parameter("halved_piece", _DEMAND.c.piece.type),
+        changed_at=parameter("halved_at", _DEMAND.c.changed_at.type),
+    )
+)
+
+
+async def write_reserves(session: Session, demands: Iterable[Demand], at: datetime) -> None:
+    """Write how stores size their reserves; they hear of it with their heartbeats."""
+    rows = [
+        {
+            "halved_kind": one.kind,
+            "halved_of": one.entity_id,
+            "halved_times": one.halvings,
+            "halved_piece": one.piece,
+            "halved_at": at,
+        }
+        for one in sorted(demands, key=lambda one: (one.kind, one.entity_id))
+    ]
+    await session.execute_many(_HALVE, rows)
+
+
+async def read_reserves(session: Session, since: datetime, limit: int) -> list[Demand]:
+    """Return what has changed from ``since`` on, the latest first."""
+    statement = select(*_DEMANDED).where(_DEMAND.c.changed_at >= since).order_by(_DEMAND.c.changed_at.desc())
+    return [Demand(*tuple(row)) for row in await session.execute(statement.limit(limit))]
+
+
+async def find_demanding(session: Session, limit: int) -> list[str]:
+    """Return tenants whose stores need something; needs a system session."""
+    statement = select(_DEMAND.c.tenant_id).where(_DEMAND.c.forecast > 0).distinct().limit(limit)
+    return [row.tenant_id for row in await session.execute(statement)]
+
+
+async def read_demands(session: Session) -> list[tuple[Demand, Decimal]]:
+    """Return what the tenant's stores need, each with what is free of it."""
+    found: list[tuple[Demand, Decimal]] = []
+    free = _BUDGETS.c.total_amount - _BUDGETS.c.consumed_amount - _BUDGETS.c.reserved_amount
+    needed = select(*_DEMANDED).where(_DEMAND.c.forecast > 0)
+    statements = [
+        needed.add_columns(free).join(_BUDGETS, _BUDGETS.c.id == _DEMAND.c.entity_id).where(_DEMAND.c.kind == BUDGET)
+    ]
+    for kind, (rows, column, _) in _LIMITED.items():
+        usage, owner = _COUNTS[kind]
+        used = (usage.c[owner] == rows.c.id) & (usage.c.customer_id == ALL_CUSTOMERS)
+        statements.append(
+            needed.add_columns(rows.c[column] - func.coalesce(usage.c["count"], 0))
+            .join(rows, rows.c.id == _DEMAND.c.entity_id)
+            .join(usage, used, isouter=True)
+            .where(_DEMAND.c.kind == kind, rows.c[column].is_not(None))
+        )
+    for statement in statements:
+        found += [(Demand(*tuple(row)[:-1]), Decimal(row[-1])) for row in await session.execute(statement)]
+    return found
 
 
 # ---- what has run out ---------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from promenade.web.http.endpoint import Answer, Endpoint
 from promenade.web.http.problems import Headers
 from promenade.web.pricing.encode import timestamp
 from promenade.web.sync.bodies import SYNC, read_message
-from promenade.web.sync.messages import HEARTBEAT, REGISTER, HeartbeatAnswer, RegisterAnswer
+from promenade.web.sync.messages import HEARTBEAT, REGISTER, HeartbeatAnswer, RegisterAnswer, Reserve
 from promenade.workflows.context import Context
 from promenade.workflows.sync.cursors import CURSOR_LENGTH_MAX
 from promenade.workflows.sync.deployments import StoreCard, record_heartbeat, register
@@ -71,8 +71,10 @@ class Sync:
             str(asked.deployment_id),
             version=asked.version,
             pending=asked.pending_transactions,
+            since=asked.reserves_since,
         )
-        answer = HeartbeatAnswer(timestamp(heard.at), latest_cursor(heard.version, caller.tenant_id))
+        reserves = [Reserve(one.kind, one.entity_id, one.halvings, one.piece) for one in heard.reserves]
+        answer = HeartbeatAnswer(timestamp(heard.at), latest_cursor(heard.version, caller.tenant_id), reserves)
         return Answer(msgspec.json.encode(answer))
 
     async def _promotions(self, scope: Scope, receive: Receive) -> Answer:

@@ -8,6 +8,8 @@ says of a field.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -23,6 +25,7 @@ StoreCode = Annotated[str, Meta(min_length=1, max_length=50, pattern=_PRINTABLE)
 Name = Annotated[str, Meta(max_length=255, pattern=_PRINTABLE)] | None
 PosGroupCode = Annotated[str, Meta(min_length=1, max_length=20)] | None
 Version = Annotated[str, Meta(min_length=1, max_length=20, pattern=_PRINTABLE)]
+Moment = Annotated[datetime, Meta(tz=True)]
 Count = Annotated[int, Meta(ge=0, le=2_147_483_647)]
 
 
@@ -57,6 +60,7 @@ class StoreHeartbeat(Message):
     version: Version  #: Version of the store's program.
     promotions_loaded: Count = 0  #: Number of promotions loaded.
     pending_transactions: Count = 0  #: Number of sales not uploaded yet.
+    reserves_since: Moment | None = None  #: `serverTime` of the last response; without it there are no `reserves`.
 
 
 # ---- answers --------------------------------------------------------------------------------------------------------
@@ -70,11 +74,21 @@ class RegisterAnswer(Response, frozen=True):
     tenant_id: str  #: Tenant of the store.
 
 
+class Reserve(Response, frozen=True):
+    """How much stores hold in reserve of a budget or limit."""
+
+    kind: str  #: `BUDGET`, `COUPON_TYPE` or `PROMOTION`.
+    entity_id: str  #: ID of the budget, coupon type or promotion.
+    halvings: int  #: How often each store halves its reserve; 20: it holds none and gives the rest back.
+    piece: Decimal  #: What one sale uses of it in the mean, for stores that do not know yet; 0: nobody does.
+
+
 class HeartbeatAnswer(Response, frozen=True):
     """The response to a heartbeat."""
 
     server_time: str  #: The cloud's clock, in UTC.
     latest_cursor: str  #: The cursor after all changes: if it differs from the store's own, there are changes to fetch.
+    reserves: list[Reserve] = msgspec.field(default_factory=list)  #: What has become scarce, or plenty, since then.
 
 
 class Changes(Response, frozen=True):

@@ -17,20 +17,20 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from starlette.types import Receive, Scope
 
 from promenade.errors import Detail, Invalid
-from promenade.store.sync.shares import COUPON_TYPE, PROMOTION
+from promenade.store.sync.shares import BUDGET, COUPON_TYPE, PROMOTION
 from promenade.web.access.auth import Authenticator, Caller
 from promenade.web.http.body import header, read_body, require_json
 from promenade.web.http.endpoint import Answer, Endpoint
-from promenade.web.http.numbers import BadNumber, amount_thousandths
+from promenade.web.http.numbers import Amount, BadNumber, amount_thousandths
 from promenade.web.http.validation import Rule, explain, has_plain_numbers, require_bounded, require_sound
 from promenade.web.pricing.encode import timestamp
 from promenade.web.pricing.messages import Message
 from promenade.web.pricing.responses import Response
 from promenade.web.sync.bodies import SYNC
-from promenade.web.sync.messages import SyncOperation
+from promenade.web.sync.messages import Moment, SyncOperation
 from promenade.workflows.context import Context
 from promenade.workflows.sync.leases import Leased, lease_codes, lease_pool, return_leases, wants_stock
-from promenade.workflows.sync.shares import grant_budget, grant_uses
+from promenade.workflows.sync.shares import ShareRequest, grant_share
 
 BODY_BYTES_MAX = 256 * 1024
 CODES_MAX, RELEASED_MAX = 100, 1000
@@ -46,7 +46,6 @@ def _thousandths(value: Decimal) -> int:
 
 
 Code = Annotated[str, Meta(min_length=1, max_length=64, pattern="^[^\\x00]*$")]
-Moment = Annotated[datetime, Meta(tz=True)]
 Purpose = Literal["ISSUE", "REDEEM"] | None
 Money = Annotated[Decimal, Meta(extra={"check": _thousandths})]
 
@@ -56,7 +55,9 @@ class BudgetGrantRequest(Message):
 
     deployment_id: UUID  #: The store.
     budget_id: UUID  #: The budget.
-    amount: Money | None = None  #: Amount to add. Negative: returned. 0: renewed. Default: the usual amount.
+    amount: Money | None = None  #: What a sale lacks. Negative: returned. 0: renewed. Default: up to its reserve.
+    forecast: Amount | None = None  #: What the store may need in a day without a link, by its own past; 0: unknown.
+    piece: Amount | None = None  #: What one sale uses of it in the mean; a reserve of less is of no use.
 
 
 class CouponLeaseRequest(Message):
@@ -69,16 +70,18 @@ class CouponLeaseRequest(Message):
     coupon_type_id: UUID | None = None  #: The coupon type whose codes or uses it requests.
     promotion_id: UUID | None = None  #: The promotion for which it requests applications.
     quantity: Annotated[int, Meta(ge=-USES_MAX, le=USES_MAX)] | None = None  #: Number, used like `amount` of a grant.
+    forecast: Amount | None = None  #: With a limit: uses that the store may need in a day without a link; 0: unknown.
     purpose: Purpose = None  #: Codes to issue, or uses of a limit. Default: codes; for a GENERIC type uses.
 
 
 class BudgetGrantAnswer(Response, frozen=True):
     """The store's share of the budget after the request."""
 
-    granted: Decimal  #: Amount added; at most a fair share among the stores, 0 if nothing is left.
+    granted: Decimal  #: Amount added, as far as it is free; negative: returned.
     currency: str  #: Currency of the amounts.
     expires_at: str  #: The store spends nothing of it from then on, unless it renewed it before.
     outstanding: Decimal  #: Sum of all grants minus what was reported as spent or returned.
+    halvings: int  #: How often the store halves its reserve, because little is free; 20: it holds none.
 
 
 class LeasedCoupon(Response, frozen=True):
@@ -108,6 +111,7 @@ class CouponLeaseAnswer(Response, frozen=True):
     refused: list[RefusedCode]  #: The codes refused.
     expires_at: str  #: The store uses none of it from then on, unless it renewed it before.
     outstanding: int | UnsetType = UNSET  #: For uses: all that were granted minus those reported or returned.
+    halvings: int | UnsetType = UNSET  #: For uses: as for a budget.
 
 
 OPERATIONS = (
@@ -155,12 +159,12 @@ class SyncShares:
         caller, body = await self._called(scope, receive)
         key = _key(scope)
         asked = _decode(body, _GRANT, ())
-        granted = await grant_budget(
-            self._context, caller.tenant_id, str(asked.deployment_id), str(asked.budget_id), asked.amount, key
+        wanted = ShareRequest(asked.amount, asked.forecast, asked.piece or Decimal(0), key)
+        got = await grant_share(
+            self._context, caller.tenant_id, str(asked.deployment_id), BUDGET, str(asked.budget_id), wanted
         )
-        return _answer(
-            BudgetGrantAnswer(granted.granted, granted.currency, timestamp(granted.expires_at), granted.outstanding)
-        )
+        expires = timestamp(got.expires_at)
+        return _answer(BudgetGrantAnswer(got.granted, got.currency or "", expires, got.outstanding, got.halvings))
 
     async def _lease(self, scope: Scope, receive: Receive) -> Answer:
         """Lease codes or uses of a limit to a store, or take them back."""
@@ -179,14 +183,18 @@ class SyncShares:
             kind, entity_id = COUPON_TYPE, str(asked.coupon_type_id)
             if await wants_stock(context, tenant_id, entity_id, asked.purpose):
                 return _leased(await lease_pool(context, tenant_id, deployment_id, entity_id, _pooled(asked), key))
-        given = await grant_uses(context, tenant_id, deployment_id, kind, entity_id, asked.quantity, key)
-        return _answer(CouponLeaseAnswer(given.given, [], timestamp(given.expires_at), given.outstanding))
+        quantity = None if asked.quantity is None else Decimal(asked.quantity)
+        wanted = ShareRequest(quantity, asked.forecast, Decimal(1), key)
+        got = await grant_share(context, tenant_id, deployment_id, kind, entity_id, wanted)
+        expires = timestamp(got.expires_at)
+        return _answer(CouponLeaseAnswer(int(got.granted), [], expires, int(got.outstanding), got.halvings))
 
 
 # ---- requests -----------------------------------------------------------------------------------------------------
 
 _GRANT = msgspec.json.Decoder(BudgetGrantRequest)
 _LEASE = msgspec.json.Decoder(CouponLeaseRequest)
+_AMOUNTS = {"amount": _thousandths, "forecast": amount_thousandths, "piece": amount_thousandths}
 _KINDS = ("codes", "release", "couponTypeId", "promotionId")
 
 
@@ -217,11 +225,11 @@ def _decode(body: bytes, decoder: msgspec.json.Decoder[T], rules: Sequence[Rule]
 
 
 def _is_fine(asked: Struct, document: Mapping[str, Any]) -> bool:
-    amount = getattr(asked, "amount", None)
     try:
-        return amount is None or (_thousandths(amount) >= 0 and has_plain_numbers(document, type(asked)))
+        found = [check(one) for name, check in _AMOUNTS.items() if (one := getattr(asked, name, None)) is not None]
     except BadNumber:
         return False
+    return not found or has_plain_numbers(document, type(asked))
 
 
 def _one_rule(request: Mapping[str, Any]) -> list[Detail]:

@@ -10,8 +10,10 @@ reads the version first and writes nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from decimal import Decimal
 
 from promenade import metrics
 from promenade.engine.basket import (
@@ -33,15 +35,18 @@ from promenade.store.pricing.catalogue import TenantCatalogue
 from promenade.store.pricing.facts import Presented, read_budgets, read_coupons, read_usage
 from promenade.store.pricing.iterations import keep_definitions, store_iteration
 from promenade.store.pricing.surroundings import PosGroup
+from promenade.store.sync.shares import BUDGET, COUPON_TYPE
 from promenade.workflows.context import Context
 from promenade.workflows.coupons.failed_look_ups import FailedLookups
-from promenade.workflows.replica.holding import hold_codes
+from promenade.workflows.pricing.lacking import Key, lacking, with_unavailable
+from promenade.workflows.replica.holding import NEEDS_CLOUD, hold_codes, obtain_shares
 from promenade.workflows.sales.returned import read_refunds
 from promenade.workflows.settlement.returns import named_sale
 
 ATTEMPTS_MAX = 8  # pricing attempts per request while the catalogue keeps changing
 # The first refresh that a request waits for may have begun before the request arrived, the second has not.
 ATTEMPTS_BEHIND = 2
+_NOTHING = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +101,7 @@ async def evaluate(context: Context, tenant_id: str, request: PricingRequest) ->
     for attempt in range(ATTEMPTS_MAX):
         version = known.version
         outcome = await pricing.price(known)
-        is_fresh = attempt >= ATTEMPTS_BEHIND and known.is_still(version)
+        is_fresh = attempt >= ATTEMPTS_BEHIND and known.is_still(version) and not pricing.is_outdated
         counter, data_age = None, context.data_age(version.changed_at)
         if await pricing.keep_definitions(known, outcome):
             counter = await store_iteration(
@@ -126,7 +131,7 @@ async def simulate(context: Context, tenant_id: str, request: PricingRequest) ->
     for _ in range(ATTEMPTS_MAX):
         version = known.version
         outcome = await pricing.price(known)
-        if known.is_still(version):
+        if known.is_still(version) and not pricing.is_outdated:
             await pricing.count_failures()
             return pricing.answer(outcome, None, context.data_age(version.changed_at))
         known = await context.catalogues.refresh(tenant_id, version)
@@ -143,13 +148,16 @@ class _Pricing:
     __slots__ = (
         "_context",
         "_failed",
+        "_fetched",
         "_include_inactive",
+        "_missing",
         "_not_held",
         "_request",
         "_tenant_id",
         "at",
         "basket",
         "facts",
+        "is_outdated",
         "received_at",
         "settings",
         "transaction_id",
@@ -166,6 +174,9 @@ class _Pricing:
         self._include_inactive = include_inactive
         self._failed = FailedLookups(context.cache, tenant_id, request.client_id)
         self._not_held: dict[str, str] = {}  # why a store does not hold these codes; it asks for them once
+        self._fetched: dict[Key, Decimal] = {}  # what a store has asked for
+        self._missing: frozenset[Key] = frozenset()  # of that, what the cloud could not be asked for
+        self.is_outdated = False  # limits of promotions or coupon types have been raised since they were read
         self.transaction_id = request.transaction_id or context.new_id()
         self.received_at = context.clock()
         self.at = self.received_at if request.timestamp is None else request.timestamp.astimezone(UTC)
@@ -173,6 +184,7 @@ class _Pricing:
     async def price(self, known: TenantCatalogue) -> Outcome:
         """Price against ``known``; sets `basket`, `settings` and `facts` to those used."""
         request = self._request
+        self.is_outdated = False
         group = await self._pos_group(known)
         own = known.surroundings.settings
         self.settings = Settings(
@@ -202,9 +214,14 @@ class _Pricing:
         others = self._other_articles(known, selection)
         if others:
             articles.update(await self._read_others(known, others))  # the selection refers to this dictionary
-        if selection.budget_ids or selection.usage_ids:
+        if not (selection.budget_ids or selection.usage_ids):
+            return price(selection, self.facts)
+        await self._read_limits(selection)
+        outcome = price(selection, self.facts)
+        if self._context.uplink is not None and await self._fetch_shares(lacking(selection, self.facts, outcome)):
             await self._read_limits(selection)
-        return price(selection, self.facts)
+            outcome = price(selection, self.facts)
+        return outcome
 
     @staticmethod
     def _other_articles(known: TenantCatalogue, selection: Selection) -> list[str]:
@@ -263,6 +280,13 @@ class _Pricing:
         coupons = await read_coupons(look, tenant_id, codes, known.surroundings, presented)
         if self._context.uplink is None:
             return coupons
+        used_up = [
+            (COUPON_TYPE, fact.coupon_type_id)
+            for fact in coupons
+            if fact.refusal == "USAGE_LIMIT_REACHED" and fact.coupon_type_id is not None
+        ]
+        if await self._fetch_shares(dict.fromkeys(used_up, Decimal(1))):
+            coupons = await read_coupons(look, tenant_id, codes, known.surroundings, presented)
         unknown = [fact.code for fact in coupons if fact.refusal == "UNKNOWN_CODE" and fact.code not in self._not_held]
         if unknown:
             self._not_held |= await hold_codes(self._context, tenant_id, unknown)
@@ -270,6 +294,8 @@ class _Pricing:
         return tuple(
             CouponFact(fact.code, refusal=self._not_held.get(fact.code, fact.refusal))
             if fact.refusal == "UNKNOWN_CODE"
+            else replace(fact, refusal=NEEDS_CLOUD)
+            if fact.refusal is not None and (COUPON_TYPE, fact.coupon_type_id) in self._missing
             else fact
             for fact in coupons
         )
@@ -285,6 +311,19 @@ class _Pricing:
             await read_usage(look, tenant_id, usage_ids, self._customer_id) if usage_ids else {},
             facts.refunds,
         )
+        self.facts = with_unavailable(self.facts, self._missing)
+
+    async def _fetch_shares(self, uses: Mapping[Key, Decimal]) -> bool:
+        """Fetch what the store lacks for this sale, each once; return whether anything was asked for."""
+        new = {key: use for key, use in uses.items() if self._fetched.get(key, _NOTHING) < use}
+        if not new:
+            return False
+        self._fetched |= new
+        missing = await obtain_shares(self._context, self._tenant_id, new)
+        self._missing |= missing
+        metrics.shares_missing.inc(len(missing))
+        self.is_outdated = any(kind != BUDGET for kind, _ in new.keys() - missing)
+        return True
 
     async def _read_refunds(self, currency: str) -> tuple[Refund, ...]:
         lines = self._request.lines

@@ -10,15 +10,15 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-import msgspec
-
 from promenade.store.access.local_store import read_store_tenant
 from promenade.store.driver.unit import Session
 from promenade.store.replica import held_codes, held_shares
 from promenade.store.replica.held_shares import NUMBERS, Limit
 from promenade.store.sync.shares import COUPON_CODE, Share
 from promenade.workflows.context import Context
+from promenade.workflows.replica.notes import Note, encode_note
 
+_NOTHING = Decimal(0)
 FAR = timedelta(days=15)
 """Further ahead nothing ends that was given now: the clock has been set back (reliability A4)."""
 
@@ -71,17 +71,11 @@ async def _end(session: Session, ended: list[Share], deployment_id: str | None, 
             await held_shares.drop(session, share)
 
 
-async def set_aside(session: Session, share: Share, limit: Limit, at: datetime) -> Share:
-    """Stop spending a share: its rest is to be given back. The caller writes the share."""
-    if limit.total > limit.used:
-        await held_shares.set_total(session, limit, limit.used, at)
-    note = msgspec.structs.replace(held_shares.note_of(share), fill=Decimal(0))
-    return replace(
-        share,
-        outstanding=share.outstanding + limit.rest,
-        last_answer=held_shares.encode_note(note),
-        changed_at=at,
-    )
+async def set_aside(session: Session, share: Share, limit: Limit, at: datetime, *, keep: Decimal = _NOTHING) -> Share:
+    """Stop spending a share beyond ``keep``: the rest is to be given back. The caller writes the share."""
+    if limit.rest > keep:
+        await held_shares.set_total(session, limit, limit.used + keep, at)
+    return replace(share, outstanding=share.outstanding + limit.rest - keep, changed_at=at)
 
 
 async def withdraw(session: Session, shares: list[Share], context: Context, at: datetime) -> None:
@@ -90,10 +84,8 @@ async def withdraw(session: Session, shares: list[Share], context: Context, at: 
     gone = await held_codes.remove_unspent(session, [one.entity_id for one in shares])
     for share in shares:
         if share.entity_id in gone:
-            note = held_shares.Note(codes=(codes[share.entity_id],))
+            note = encode_note(Note(codes=(codes[share.entity_id],)))
             key = context.new_id()
-            await held_shares.put(
-                session, replace(share, last_key=key, last_answer=held_shares.encode_note(note), changed_at=at)
-            )
+            await held_shares.put(session, replace(share, last_key=key, last_answer=note, changed_at=at))
         elif share.last_key is None:
             await held_shares.drop(session, share)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import partial
 from typing import Any, TypeVar
 
@@ -32,8 +33,9 @@ from promenade.workflows.context import Context
 from promenade.workflows.replica.applying import PageUnreadable, apply_pages, read_staged
 from promenade.workflows.replica.holding import keep_shares
 from promenade.workflows.replica.uploading import count_pending, upload_portion
-from promenade.workflows.uplink import CloudClient, CloudRefused, CloudUnreachable, Uplink
+from promenade.workflows.uplink import CloudClient, CloudRefused, CloudUnreachable, Reserve, Uplink
 
+_EVER = "2000-01-01T00:00:00Z"
 DEPLOYMENT_NOT_FOUND = "DEPLOYMENT_NOT_FOUND"
 UPLOAD_SECONDS = 20.0
 PAGES_MAX = 100_000  # per download: a cloud whose pages never end is not followed forever
@@ -64,10 +66,21 @@ class Registered(msgspec.Struct, frozen=True, rename="camel"):
     tenant_id: str | None = None
 
 
+class _Reserve(msgspec.Struct, frozen=True, rename="camel"):
+    """How stores size their reserve of something."""
+
+    kind: str
+    entity_id: str
+    halvings: int
+    piece: Decimal = Decimal(0)
+
+
 class _HeartbeatAnswer(msgspec.Struct, frozen=True, rename="camel"):
     """The response of ``POST /sync/heartbeat``."""
 
     latest_cursor: str | None = None
+    server_time: str | None = None
+    reserves: list[_Reserve] = []
 
 
 async def exchange(context: Context, tenant_id: str, link: Link) -> Exchanged:
@@ -175,9 +188,15 @@ async def register_at(client: CloudClient, link: Link) -> Registered:
 
 
 async def report_at(
-    client: CloudClient, deployment_id: str, *, promotions: int, pending: int, status: str = "UP"
+    client: CloudClient,
+    deployment_id: str,
+    *,
+    promotions: int,
+    pending: int,
+    status: str = "UP",
+    since: str | None = None,
 ) -> _HeartbeatAnswer:
-    """Send a heartbeat.
+    """Send a heartbeat; ``since``: the cloud's clock when it last told of reserves.
 
     Raises CloudUnreachable, and CloudRefused, with DEPLOYMENT_NOT_FOUND if the store is unknown.
     """
@@ -187,6 +206,7 @@ async def report_at(
         "version": __version__,
         "promotionsLoaded": promotions,
         "pendingTransactions": pending,
+        "reservesSince": since or _EVER,
     }
     return _read(await client.post("/sync/heartbeat", body), _HeartbeatAnswer)
 
@@ -206,12 +226,16 @@ async def _report(context: Context, tenant_id: str, link: Link) -> str:
     promotions = len((await context.catalogues.current(tenant_id)).definitions)
     pending = uplink.pending = await count_pending(context, tenant_id)
     try:
-        heard = await report_at(client, _deployment(uplink), promotions=promotions, pending=pending)
+        heard = await report_at(
+            client, _deployment(uplink), promotions=promotions, pending=pending, since=uplink.heard_at
+        )
     except CloudRefused as error:
         if error.code != DEPLOYMENT_NOT_FOUND:
             raise
         await _register(context, client, link)
         heard = await report_at(client, _deployment(uplink), promotions=promotions, pending=pending)
+    uplink.reserves |= {(one.kind, one.entity_id): Reserve(one.halvings, one.piece) for one in heard.reserves}
+    uplink.heard_at = heard.server_time
     return heard.latest_cursor or ""
 
 

@@ -5,17 +5,20 @@ In the cloud these functions do nothing: callers that price there check `Context
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from promenade.log import Logger
 from promenade.store.driver.unit import Session
 from promenade.store.replica import held_codes, held_shares
-from promenade.store.replica.held_shares import CODE_REQUEST, Note, encode_note, note_of
+from promenade.store.replica.held_shares import CODE_REQUEST
 from promenade.store.sync.shares import Share
 from promenade.workflows.context import Context
 from promenade.workflows.replica.ending import end_shares
-from promenade.workflows.replica.filling import Cloud, replenish_shares
+from promenade.workflows.replica.filling import Cloud, fetch_share, replenish_shares
+from promenade.workflows.replica.notes import Note, encode_note, note_of
 from promenade.workflows.replica.stocking import (
     NEVER,
     POOL,
@@ -61,6 +64,28 @@ def _cloud(context: Context, tenant_id: str) -> Cloud | None:
     if uplink is None or uplink.client is None or uplink.deployment_id is None:
         return None
     return Cloud(context, tenant_id, uplink.client, uplink.deployment_id)
+
+
+async def obtain_shares(
+    context: Context, tenant_id: str, uses: Mapping[tuple[str, str], Decimal]
+) -> frozenset[tuple[str, str]]:
+    """Make sure that the store can spend ``uses`` in one sale, by kind and ID: what it lacks is requested, once.
+
+    Returns those that it still lacks because the cloud is offline or has not answered within two seconds. Does nothing
+    in the cloud, and in a store without a link.
+    """
+    cloud = _cloud(context, tenant_id)
+    if cloud is None or not uses:
+        return frozenset()
+    at = context.clock()
+    limits = await cloud.read(lambda session: held_shares.read_limits(session, at, uses))
+    lacking = {key: uses[key] for key, limit in limits.items() if limit.rest < uses[key]}
+    if not lacking:
+        return frozenset()
+    if context.uplink is None or not context.uplink.is_connected:
+        return frozenset(lacking)
+    end = asyncio.get_running_loop().time() + SECONDS_MAX
+    return frozenset([key for key, use in sorted(lacking.items()) if not await fetch_share(cloud, key, use, end)])
 
 
 async def hold_codes(context: Context, tenant_id: str, codes: Sequence[str]) -> Mapping[str, str]:

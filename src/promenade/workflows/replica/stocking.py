@@ -18,10 +18,12 @@ from promenade.store.driver.unit import Session
 from promenade.store.replica import held_codes, held_shares
 from promenade.store.replica import uploads as sync_uploads
 from promenade.store.replica.held_codes import ISSUED_AT_TILLS, HeldCode, LeasedRow
-from promenade.store.replica.held_shares import CODE_REQUEST, Note, encode_note, note_of
+from promenade.store.replica.held_shares import CODE_REQUEST
 from promenade.store.sync.shares import COUPON_CODE, COUPON_POOL, Share
+from promenade.workflows.replica.allotting import PAUSE
 from promenade.workflows.replica.ending import withdraw
-from promenade.workflows.replica.filling import PAUSE, RENEW_BEFORE, Cloud, is_final, is_past
+from promenade.workflows.replica.filling import RENEW_BEFORE, Cloud, is_final, is_past
+from promenade.workflows.replica.notes import Note, encode_note, note_of
 from promenade.workflows.uplink import CloudRefused, CloudUnreachable
 
 NEVER = Decimal(0)

@@ -24,10 +24,12 @@ from promenade.store.sales.calculation_logs import insert_log, insert_refusal, p
 from promenade.store.sales.confirmations import Confirmation
 from promenade.store.sales.log_parts import blocks_of, packed_line, packed_promotion, thousandths
 from promenade.store.sales.usage import count_applications
+from promenade.store.sync.shares import BUDGET, PROMOTION
 from promenade.store.webhooks.outbox import event_rows
 from promenade.workflows.budgets.charging import BudgetMove, charge_budgets, charges_of, moves_of
 from promenade.workflows.context import Context
 from promenade.workflows.coupons.claims import Spending, claim_coupons, coupons_to_claim
+from promenade.workflows.replica.holding import obtain_shares
 from promenade.workflows.replica.queueing import queue_sale
 from promenade.workflows.sales.full_returns import return_coupons
 from promenade.workflows.sales.returned import require_lines_named, take_back
@@ -143,6 +145,8 @@ async def confirm(context: Context, tenant_id: str, command: ConfirmCommand) -> 
         if known is not None:
             return _repeat(known, command, is_later=await _is_later(context, tenant_id, known, command))
         plan = await _strict(context, tenant_id, plan_sale(iteration, command, sale, controls))
+        if context.uplink is not None:  # another till may have used what the store had when the basket was priced
+            await obtain_shares(context, tenant_id, _uses_of(plan))
         answer = await context.database.write(lambda session: commit_sale(context, session, plan), tenant=tenant_id)
     except Conflict as refusal:
         if refusal.code != "CONFIRM_MISMATCH":  # not a refusal of the sale: it is confirmed
@@ -213,6 +217,14 @@ def plan_sale(
         controls=controls,
         answer=_answer(sale.transaction_id),
     )
+
+
+def _uses_of(plan: SalePlan) -> dict[tuple[str, str], Decimal]:
+    """What the sale uses of budgets, in major units, and of promotions."""
+    uses = {(PROMOTION, one.applied.promotion_id): Decimal(1) for one in plan.settlement.promotions}
+    for move in moves_of(charges_of(plan.settlement, plan.iteration.outcome.currency), ()):
+        uses[BUDGET, move.budget_id] = uses.get((BUDGET, move.budget_id), Decimal(0)) + move.wanted
+    return uses
 
 
 def _answer(transaction_id: str) -> ConfirmAnswer:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from promenade.errors import Invalid, NotFound
@@ -12,12 +12,17 @@ from promenade.store.driver.unit import Session
 from promenade.store.pricing.changes import Version, read_version
 from promenade.store.sync import deployments as store
 from promenade.store.sync.deployments import Deployment, Registration, find_deployment
+from promenade.store.sync.shares import Demand, read_reserves
 from promenade.workflows.context import Context
 
 HEARTBEAT_SECONDS = 60
 """How often a store lets itself be heard of."""
 OFFLINE_AFTER = 3
 """So many heartbeats missed, and a store counts as OFFLINE."""
+OVERLAP = timedelta(minutes=1)
+"""A change may become visible so long after its time stamp: what changed shortly before is told again."""
+RESERVES_MAX = 1000
+_EVER = datetime(2000, 1, 1, tzinfo=UTC)
 _USER_MAX = 255
 
 
@@ -41,10 +46,11 @@ class Registered:
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatReceipt:
-    """The answer to a heartbeat: the cloud's time and the current version of the catalogue."""
+    """The answer to a heartbeat: the cloud's time, the current version of the catalogue, and what became scarce."""
 
     at: datetime
     version: Version
+    reserves: Sequence[Demand] = ()
 
 
 def no_deployment() -> NotFound:
@@ -80,15 +86,25 @@ async def register(context: Context, tenant_id: str, card: StoreCard, *, user: s
 
 
 async def record_heartbeat(
-    context: Context, tenant_id: str, deployment_id: str, *, version: str, pending: int
+    context: Context,
+    tenant_id: str,
+    deployment_id: str,
+    *,
+    version: str,
+    pending: int,
+    since: datetime | None = None,
 ) -> HeartbeatReceipt:
-    """Record a heartbeat of a store. Raises NotFound (DEPLOYMENT_NOT_FOUND)."""
+    """Record a heartbeat of a store; ``since``: when it last heard of reserves, None: it does not understand them.
+
+    Raises NotFound (DEPLOYMENT_NOT_FOUND).
+    """
     at = context.clock()
 
     async def work(session: Session) -> HeartbeatReceipt:
         if not await store.note_heartbeat(session, deployment_id, version, pending, at):
             raise no_deployment()
-        return HeartbeatReceipt(at, await read_version(session.hot, tenant_id))
+        reserves = () if since is None else await read_reserves(session, max(since, _EVER) - OVERLAP, RESERVES_MAX)
+        return HeartbeatReceipt(at, await read_version(session.hot, tenant_id), reserves)
 
     return await context.database.write(work, tenant=tenant_id, durable=False)
 

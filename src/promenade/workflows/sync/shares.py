@@ -7,10 +7,11 @@ A request that is repeated with its key is answered as before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal
+from typing import TypeAlias
 
 import msgspec
 
@@ -19,165 +20,233 @@ from promenade.store.budgets.charges import spendable
 from promenade.store.coupons.reservations import count_held
 from promenade.store.driver.unit import Session
 from promenade.store.sync import shares as store
-from promenade.store.sync.deployments import count_online
-from promenade.store.sync.shares import BUDGET, COUPON_CODE, COUPON_TYPE, PROMOTION, BudgetRow, Share, read_limit
+from promenade.store.sync.deployments import count_stores
+from promenade.store.sync.shares import (
+    BUDGET,
+    COUPON_CODE,
+    COUPON_TYPE,
+    PROMOTION,
+    BudgetRow,
+    Demand,
+    Limit,
+    Share,
+    read_limit,
+)
 from promenade.workflows.context import Context
+from promenade.workflows.replica.allotting import allot, first_reserve, halvings, reserve
 from promenade.workflows.sync.deployments import require_deployment
 
 GOOD_FOR = timedelta(days=14)
 FAR = GOOD_FOR + timedelta(days=1)
 """Further ahead no share ends that was given now: its clock was ahead (reliability A4)."""
-USUAL_PART = 10  # if no amount is requested, a tenth of the free amount is granted
-_ONE = Decimal(1)
+_NOTHING, _ONE = Decimal(0), Decimal(1)
 _RUNNING = frozenset({"ACTIVE", "SCHEDULED", "EXHAUSTED"})
 
 
 @dataclass(frozen=True, slots=True)
-class BudgetGranted:
-    """The amount granted now (negative: returned), in major units, and the store's total share afterwards."""
+class ShareRequest:
+    """What a store asks for. ``amount`` is what a sale lacks; None: its reserve, 0: renewal, below 0: given back.
 
-    granted: Decimal
-    currency: str
-    expires_at: datetime
-    outstanding: Decimal
+    ``forecast`` is what it may need in a day without a link (0: it does not know yet; None: older stores, which do not
+    say), ``piece`` what a sale uses of it. Amounts are in major units, or numbers of uses.
+    """
+
+    amount: Decimal | None
+    forecast: Decimal | None = None
+    piece: Decimal = Decimal(0)
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class UsesGranted:
-    """The number of uses granted now (negative: returned), and the store's total share afterwards."""
+class ShareGranted:
+    """The amount granted now (negative: returned), and the store's total share afterwards.
 
-    given: int
-    expires_at: datetime
-    outstanding: int
-
-
-# ---- budgets ------------------------------------------------------------------------------------------------------
-
-
-async def grant_budget(
-    context: Context, tenant_id: str, deployment_id: str, budget_id: str, amount: Decimal | None, key: str | None
-) -> BudgetGranted:
-    """Grant a store ``amount`` of a budget, or the fair part of it; None: the usual part.
-
-    0 renews the share, a negative amount returns it. Raises NotFound (DEPLOYMENT_NOT_FOUND, BUDGET_NOT_FOUND) and
-    Conflict (BUDGET_NOT_RUNNING, IDEMPOTENCY_KEY_REUSED).
+    ``currency`` is that of a budget. ``halvings``: how often the store halves its reserve, because little is free.
     """
 
-    async def work(session: Session) -> BudgetGranted:
+    granted: Decimal
+    currency: str | None
+    expires_at: datetime
+    outstanding: Decimal
+    halvings: int = 0
+
+
+# ---- grants -------------------------------------------------------------------------------------------------------
+
+
+async def grant_share(
+    context: Context, tenant_id: str, deployment_id: str, kind: str, entity_id: str, asked: ShareRequest
+) -> ShareGranted:
+    """Grant a store a share of a budget, or uses of a limited coupon type or promotion; or take it back.
+
+    Raises NotFound (DEPLOYMENT_NOT_FOUND, BUDGET_NOT_FOUND, COUPON_TYPE_NOT_FOUND, PROMOTION_NOT_FOUND) and Conflict
+    (BUDGET_NOT_RUNNING, NOT_LIMITED, NOT_RUNNING, IDEMPOTENCY_KEY_REUSED).
+    """
+
+    async def work(session: Session) -> ShareGranted:
         await require_deployment(session, deployment_id)
-        seen = await store.hold_budget(session, budget_id, held=False)
-        if seen is None:
-            raise NotFound("BUDGET_NOT_FOUND", "`budgetId` names a budget that does not exist.", "budgetId")
         at = context.clock()
-        share = await store.hold_share(session, deployment_id, BUDGET, budget_id, currency=seen.currency, at=at)
-        told = _repeated_answer(share, key, amount)
+        source = await _SOURCES[kind].find(session, kind, entity_id)
+        share = await store.hold_share(session, deployment_id, kind, entity_id, currency=source.currency, at=at)
+        told = _repeated_answer(share, asked.key, asked.amount)
         if told is not None:
-            return msgspec.convert(told, BudgetGranted)
-        online = await count_online(session)
-        budget = await store.hold_budget(session, budget_id) or seen
-        granted = _grant(budget, share, amount, online, at)
-        if granted and not await store.reserve(session, budget_id, granted):
-            granted = Decimal(0)
-        expires = share.expires_at if amount is not None and amount < 0 else at + GOOD_FOR
-        answer = BudgetGranted(granted, budget.currency, expires, share.outstanding + granted)
-        await _write(session, share, answer.outstanding, answer, key, amount, at)
+            return msgspec.convert(told, ShareGranted)
+        given = await (_take_back if (asked.amount or 0) < 0 else _give)(session, source, share, asked, at)
+        answer = ShareGranted(
+            given.amount, source.currency, given.expires_at, share.outstanding + given.amount, given.demand.halvings
+        )
+        await store.write_share(
+            session,
+            share,
+            outstanding=answer.outstanding,
+            forecast=share.forecast if given.forecast is None else given.forecast,
+            expires_at=given.expires_at,
+            last_key=asked.key,
+            last_answer=msgspec.json.encode({"asked": _request_text(asked.amount), "answer": answer}),
+            changed_at=at,
+        )
         return answer
 
     return await context.database.write(work, tenant=tenant_id)
 
 
-def _grant(budget: BudgetRow, share: Share, amount: Decimal | None, online: int, at: datetime) -> Decimal:
-    def whole(value: Decimal) -> Decimal:
-        return spendable(value, budget.currency)
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The answer to a request; ``forecast`` is what is recorded of the store, None: as before."""
 
-    if amount is not None and amount < 0:
-        return -min(whole(-amount), share.outstanding) + 0  # avoids negative zero
-    if budget.status not in _RUNNING or (budget.valid_to is not None and budget.valid_to <= at):
-        message = "The budget is not active: stores cannot get a share of it."
-        raise Conflict("BUDGET_NOT_RUNNING", message, "budgetId")
-    return _fair(budget.free, amount, online, whole)
+    amount: Decimal
+    expires_at: datetime
+    demand: Demand
+    forecast: Decimal | None
 
 
-def _fair(free: Decimal, wanted: Decimal | None, online: int, whole: Callable[[Decimal], Decimal]) -> Decimal:
-    """Return how much of the free amount a store gets: leaving some for the others, or all if little is left."""
-    most = whole(free / (online + 1)) or whole(free)
-    if wanted is None:
-        return min(whole(free / USUAL_PART) or most, most)
-    return min(whole(wanted), most) + 0
+async def _take_back(session: Session, source: _Source, share: Share, asked: ShareRequest, at: datetime) -> _Given:
+    amount = -min(source.whole(-(asked.amount or _NOTHING)), share.outstanding) + 0  # avoids negative zero
+    await store.return_shares(session, [(share, -amount)], at)
+    return _Given(amount, share.expires_at, await _demand(session, share, asked.forecast, at), asked.forecast)
 
 
-# ---- limits -------------------------------------------------------------------------------------------------------
+async def _give(session: Session, source: _Source, share: Share, asked: ShareRequest, at: datetime) -> _Given:
+    source.require_running(at)
+    free = await source.hold(session, at)
+    forecast, first = asked.forecast, _NOTHING
+    if asked.amount is None and not forecast:
+        first = source.whole(first_reserve(free, await count_stores(session)))
+        if forecast is None:
+            first = first or source.whole(free)  # an older store does not ask again when a sale lacks it
+        else:
+            forecast = first
+    demand = known = await _demand(session, share, forecast, at)
+    demand = replace(demand, halvings=halvings(free, demand.forecast), piece=demand.piece or asked.piece)
+    if demand != known:
+        await store.write_reserves(session, [demand], at)
+    target = _NOTHING
+    if first or (asked.amount != 0 and forecast):
+        piece = asked.piece or demand.piece
+        target = source.whole(reserve(first or forecast or _NOTHING, piece, demand.halvings))
+    lacking = source.whole(asked.amount or _NOTHING)
+    if forecast is None:
+        lacking = min(lacking, free)
+    amount = allot(source.whole(free), lacking, share.outstanding, target)
+    if amount and not await source.take(session, amount):
+        amount = _NOTHING
+    return _Given(amount, at + GOOD_FOR, demand, forecast)
 
 
-async def grant_uses(
-    context: Context,
-    tenant_id: str,
-    deployment_id: str,
-    kind: str,
-    entity_id: str,
-    quantity: int | None,
-    key: str | None,
-) -> UsesGranted:
-    """Grant a store uses of a limited coupon type or promotion (``kind``), counted in advance.
+async def _demand(session: Session, share: Share, forecast: Decimal | None, at: datetime) -> Demand:
+    """Take over the store's forecast into the demand of all; None: it says nothing."""
+    by = Decimal(0) if forecast is None else forecast - share.forecast
+    return await store.add_demand(session, share.kind, share.entity_id, by, at)
 
-    Otherwise like `grant_budget`. Raises NotFound (DEPLOYMENT_NOT_FOUND, COUPON_TYPE_NOT_FOUND, PROMOTION_NOT_FOUND)
-    and Conflict (NOT_LIMITED, NOT_RUNNING, IDEMPOTENCY_KEY_REUSED).
-    """
 
-    async def work(session: Session) -> UsesGranted:
-        await require_deployment(session, deployment_id)
-        at = context.clock()
+# ---- what shares are parts of -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _BudgetSource:
+    """A budget, of which stores get money."""
+
+    id: str
+    row: BudgetRow
+
+    @classmethod
+    async def find(cls, session: Session, _kind: str, entity_id: str) -> _BudgetSource:
+        row = await store.hold_budget(session, entity_id, held=False)
+        if row is None:
+            raise NotFound("BUDGET_NOT_FOUND", "`budgetId` names a budget that does not exist.", "budgetId")
+        return cls(entity_id, row)
+
+    @property
+    def currency(self) -> str:
+        return self.row.currency
+
+    def whole(self, value: Decimal) -> Decimal:
+        return spendable(value, self.row.currency)
+
+    def require_running(self, at: datetime) -> None:
+        if self.row.status not in _RUNNING or (self.row.valid_to is not None and self.row.valid_to <= at):
+            message = "The budget is not active: stores cannot get a share of it."
+            raise Conflict("BUDGET_NOT_RUNNING", message, "budgetId")
+
+    async def hold(self, session: Session, _at: datetime) -> Decimal:
+        """Lock it; return what is free."""
+        row = await store.hold_budget(session, self.id) or self.row
+        return max(row.free, Decimal(0))
+
+    async def take(self, session: Session, amount: Decimal) -> bool:
+        return await store.reserve(session, self.id, amount)
+
+
+@dataclass(frozen=True, slots=True)
+class _LimitSource:
+    """The limit of a coupon type or promotion, of which stores get uses, counted in advance."""
+
+    id: str
+    kind: str
+    limit: Limit
+    currency: None = None
+
+    @classmethod
+    async def find(cls, session: Session, kind: str, entity_id: str) -> _LimitSource:
         limit = await read_limit(session, kind, entity_id)
         if limit is None:
-            raise _no_such(kind)
-        share = await store.hold_share(session, deployment_id, kind, entity_id, currency=None, at=at)
-        told = _repeated_answer(share, key, quantity)
-        if told is not None:
-            return msgspec.convert(told, UsesGranted)
-        online = await count_online(session)
-        used = await store.move_count(session, kind, entity_id, 0) or 0
-        if quantity is not None and quantity < 0:
-            given = -min(-quantity, int(share.outstanding))
-        else:
-            if limit.most is None:
-                raise Conflict("NOT_LIMITED", "It has no limit: stores do not need a share of it.", _target(kind))
-            if not limit.runs_at(at):
-                raise Conflict("NOT_RUNNING", "It is not active: stores cannot get a share of it.", _target(kind))
-            held = await count_held(session, entity_id, at) if kind == COUPON_TYPE else 0
-            wanted = None if quantity is None else Decimal(quantity)
-            given = int(_fair(Decimal(max(limit.most - used - held, 0)), wanted, online, _whole))
-        if given < 0:
-            await store.return_shares(session, [(share, Decimal(-given))], at)
-        elif given and await store.move_count(session, kind, entity_id, given, limit.most) is None:
-            given = 0
-        expires = share.expires_at if quantity is not None and quantity < 0 else at + GOOD_FOR
-        answer = UsesGranted(given, expires, int(share.outstanding) + given)
-        await _write(session, share, Decimal(answer.outstanding), answer, key, quantity, at)
-        return answer
+            named, target = ("coupon type", "couponTypeId") if kind == COUPON_TYPE else ("promotion", "promotionId")
+            code = "COUPON_TYPE_NOT_FOUND" if kind == COUPON_TYPE else "PROMOTION_NOT_FOUND"
+            raise NotFound(code, f"`{target}` names a {named} that does not exist.", target)
+        return cls(entity_id, kind, limit)
 
-    return await context.database.write(work, tenant=tenant_id)
+    def whole(self, value: Decimal) -> Decimal:
+        return value.quantize(_ONE, ROUND_FLOOR)
+
+    def require_running(self, at: datetime) -> None:
+        target = "couponTypeId" if self.kind == COUPON_TYPE else "promotionId"
+        if self.limit.most is None:
+            raise Conflict("NOT_LIMITED", "It has no limit: stores do not need a share of it.", target)
+        if not self.limit.runs_at(at):
+            raise Conflict("NOT_RUNNING", "It is not active: stores cannot get a share of it.", target)
+
+    async def hold(self, session: Session, at: datetime) -> Decimal:
+        """Lock its count; return what is free."""
+        used = await store.move_count(session, self.kind, self.id, 0) or 0
+        reserved = await count_held(session, self.id, at) if self.kind == COUPON_TYPE else 0
+        return Decimal(max((self.limit.most or 0) - used - reserved, 0))
+
+    async def take(self, session: Session, amount: Decimal) -> bool:
+        return await store.move_count(session, self.kind, self.id, int(amount), self.limit.most) is not None
 
 
-def _no_such(kind: str) -> NotFound:
-    if kind == COUPON_TYPE:
-        return NotFound(
-            "COUPON_TYPE_NOT_FOUND", "`couponTypeId` names a coupon type that does not exist.", "couponTypeId"
-        )
-    return NotFound("PROMOTION_NOT_FOUND", "`promotionId` names a promotion that does not exist.", "promotionId")
-
-
-def _target(kind: str) -> str:
-    return "couponTypeId" if kind == COUPON_TYPE else "promotionId"
-
-
-def _whole(value: Decimal) -> Decimal:
-    return value.quantize(_ONE, ROUND_FLOOR)
+_Source: TypeAlias = _BudgetSource | _LimitSource
+_SOURCES: Mapping[str, type[_BudgetSource] | type[_LimitSource]] = {
+    BUDGET: _BudgetSource,
+    COUPON_TYPE: _LimitSource,
+    PROMOTION: _LimitSource,
+}
 
 
 # ---- repeated requests --------------------------------------------------------------------------------------------
 
 
-def _repeated_answer(share: Share, key: str | None, asked: Decimal | int | None) -> object | None:
+def _repeated_answer(share: Share, key: str | None, asked: Decimal | None) -> object | None:
     """Return the stored answer to the request with this key; None: it is a new request."""
     if key is None or share.last_key != key or share.last_answer is None:
         return None
@@ -189,29 +258,22 @@ def _repeated_answer(share: Share, key: str | None, asked: Decimal | int | None)
     return answer
 
 
-def _request_text(asked: Decimal | int | None) -> str | None:
-    return None if asked is None else f"{Decimal(asked).normalize():f}"
+def _request_text(asked: Decimal | None) -> str | None:
+    return None if asked is None else f"{asked.normalize():f}"
 
 
-async def _write(
-    session: Session,
-    share: Share,
-    outstanding: Decimal,
-    answer: BudgetGranted | UsesGranted,
-    key: str | None,
-    asked: Decimal | int | None,
-    at: datetime,
-) -> None:
-    kept = msgspec.json.encode({"asked": _request_text(asked), "answer": answer})
-    await store.write_share(
-        session,
-        share,
-        outstanding=outstanding,
-        expires_at=answer.expires_at,
-        last_key=key,
-        last_answer=kept,
-        changed_at=at,
-    )
+async def review_demand(context: Context, session: Session) -> int:
+    """Find out anew how often the reserves of each thing are halved: tills of the cloud use it too.
+
+    Returns of how many things that has changed.
+    """
+    changed = [
+        replace(one, halvings=times)
+        for one, free in await store.read_demands(session)
+        if (times := halvings(free, one.forecast)) != one.halvings
+    ]
+    await store.write_reserves(session, changed, context.clock())
+    return len(changed)
 
 
 # ---- what sales use of them ---------------------------------------------------------------------------------------

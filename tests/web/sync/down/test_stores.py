@@ -72,7 +72,8 @@ def test_a_heartbeat_is_recorded_and_answered(cloud: Cloud) -> None:
     body = {"deploymentId": deployment, "status": "UP", "version": "1.4.1", "pendingTransactions": 12}
     answer = cloud.post("heartbeat", body)
     assert answer.status_code == 200
-    assert answer.json().keys() == {"serverTime", "latestCursor"}
+    assert answer.json().keys() == {"serverTime", "latestCursor", "reserves"}
+    assert answer.json()["reserves"] == []
     assert before < datetime.fromisoformat(answer.json()["serverTime"]) < datetime.now(UTC) + timedelta(seconds=5)
     row = shown(cloud, deployment)
     assert (row["version"], row["pendingTransactions"], row["status"]) == ("1.4.1", 12, "ONLINE")

@@ -30,10 +30,10 @@ def test_a_budget_is_granted_once_for_each_key_and_given_back(link: Link) -> Non
     assert Decimal(link.ask("budget-grants", budgetId=BUDGET, amount=0)["outstanding"]) == Decimal("12.34")
     back = link.ask("budget-grants", key="two", budgetId=BUDGET, amount=-100)
     assert (Decimal(back["granted"]), Decimal(back["outstanding"])) == (Decimal("-12.34"), Decimal(0))
-    assert Decimal(link.ask("budget-grants", budgetId=BUDGET)["granted"]) == 100
+    assert Decimal(link.ask("budget-grants", budgetId=BUDGET)["granted"]) == 250
     part = link.ask("budget-grants", budgetId=BUDGET, amount="-0.009")
-    assert (part["granted"], part["outstanding"]) == ("0.00", "100.000")  # fractions of a cent are not returned
-    link.ask("budget-grants", budgetId=BUDGET, amount=-100)
+    assert (part["granted"], part["outstanding"]) == ("0.00", "250.000")  # fractions of a cent are not returned
+    link.ask("budget-grants", budgetId=BUDGET, amount=-1000)
 
 
 def test_a_code_that_a_store_holds_is_refused_at_a_till_until_it_comes_back(link: Link) -> None:

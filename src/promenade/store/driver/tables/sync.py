@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 
 import sqlalchemy as sa
 
@@ -27,12 +28,8 @@ def _of_the_cloud() -> Iterator[Definition]:
             # COUPON_POOL, and in a store CODES_ASKED, are requests for codes, not shares.
             text("kind", 20, "BUDGET, COUPON_TYPE, PROMOTION or COUPON_CODE; or what was asked for."),
             identity("entity_id", "The budget, coupon type, promotion or coupon code."),
-            sa.Column(
-                "outstanding",
-                ExactDecimal(18, 3),
-                nullable=False,
-                doc="Given and neither reported as spent nor given back: money, or a number of uses.",
-            ),
+            _amount("outstanding", "Given and neither reported as spent nor given back: money, or a number of uses."),
+            _amount("forecast", "What the store may need of it in a day without a link, by its past days."),
             text("currency", 3, "Of a budget.", nullable=True),
             identity("reference", "The reservation that holds a code for the store.", nullable=True),
             moment("expires_at", "The store spends nothing of it from then on."),
@@ -45,6 +42,25 @@ def _of_the_cloud() -> Iterator[Definition]:
             sa.CheckConstraint("outstanding >= 0", name="ck_store_shares__outstanding"),
         ),
     )
+    yield (
+        "share_demand",
+        "What all stores together may need in a day of a budget or limit that they have shares of. In the cloud.",
+        True,
+        (
+            text("kind", 20, "BUDGET, COUPON_TYPE or PROMOTION."),
+            identity("entity_id", "The budget, coupon type or promotion."),
+            _amount("forecast", "The sum of the stores' forecasts."),
+            count("halvings", "How often the stores' reserves are halved because so little is free."),
+            _amount("piece", "What one sale uses, as far as it is known."),
+            moment("changed_at", "When one of the last two changed; stores hear of it with their heartbeats."),
+            key("share_demand", "kind", "entity_id"),
+            sa.Index("ix_share_demand__changed", "tenant_id", "changed_at"),
+        ),
+    )
+
+
+def _amount(name: str, doc: str) -> sa.Column[Decimal]:
+    return sa.Column(name, ExactDecimal(18, 3), nullable=False, default=Decimal(0), doc=doc)
 
 
 def _of_a_store() -> Iterator[Definition]:

@@ -1810,6 +1810,27 @@ CREATE POLICY tenant ON report_state
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
+CREATE TABLE share_demand (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	kind VARCHAR(20) COLLATE "C" NOT NULL,
+	entity_id VARCHAR(36) COLLATE "C" NOT NULL,
+	forecast NUMERIC(18, 3) NOT NULL,
+	halvings INTEGER NOT NULL,
+	piece NUMERIC(18, 3) NOT NULL,
+	changed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	CONSTRAINT pk_share_demand__key PRIMARY KEY (tenant_id, kind, entity_id)
+);
+
+CREATE INDEX ix_share_demand__changed ON share_demand (tenant_id, changed_at);
+
+ALTER TABLE share_demand ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE share_demand FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON share_demand
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE side_effect_jobs (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1890,6 +1911,7 @@ CREATE TABLE store_shares (
 	kind VARCHAR(20) COLLATE "C" NOT NULL,
 	entity_id VARCHAR(36) COLLATE "C" NOT NULL,
 	outstanding NUMERIC(18, 3) NOT NULL,
+	forecast NUMERIC(18, 3) NOT NULL,
 	currency VARCHAR(3) COLLATE "C",
 	reference VARCHAR(36) COLLATE "C",
 	expires_at TIMESTAMP WITH TIME ZONE NOT NULL,

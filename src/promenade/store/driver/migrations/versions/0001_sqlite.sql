@@ -1252,6 +1252,19 @@ CREATE TABLE report_state (
 	CONSTRAINT pk_report_state__key PRIMARY KEY (tenant_id)
 );
 
+CREATE TABLE share_demand (
+	tenant_id VARCHAR(36) NOT NULL,
+	kind VARCHAR(20) NOT NULL,
+	entity_id VARCHAR(36) NOT NULL,
+	forecast BIGINT NOT NULL,
+	halvings INTEGER NOT NULL,
+	piece BIGINT NOT NULL,
+	changed_at BIGINT NOT NULL,
+	CONSTRAINT pk_share_demand__key PRIMARY KEY (tenant_id, kind, entity_id)
+);
+
+CREATE INDEX ix_share_demand__changed ON share_demand (tenant_id, changed_at);
+
 CREATE TABLE side_effect_jobs (
 	tenant_id VARCHAR(36) NOT NULL,
 	id VARCHAR(36) NOT NULL,
@@ -1316,6 +1329,7 @@ CREATE TABLE store_shares (
 	kind VARCHAR(20) NOT NULL,
 	entity_id VARCHAR(36) NOT NULL,
 	outstanding BIGINT NOT NULL,
+	forecast BIGINT NOT NULL,
 	currency VARCHAR(3),
 	reference VARCHAR(36),
 	expires_at BIGINT NOT NULL,
