@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -40,6 +42,7 @@ def sync_link() -> None:
     type=click.IntRange(1, _INTERVAL_MAX),
     help="Seconds between two checks for changes; initially 60.",
 )
+@option("--yes", is_flag=True, help="Replace what the store has by the cloud's data without asking.")
 @database_options  # fmt: skip
 def sync_link_set(
     url: str | None,
@@ -51,29 +54,61 @@ def sync_link_set(
     store_name: str | None,
     pos_group_code: str | None,
     interval_seconds: int | None,
+    yes: bool,
     **options: Any,
 ) -> None:
     """Configure the link, or change only the options given.
 
-    With a link the cloud's rows win: the first download deletes rows created in the store itself. Another address or
-    another store code starts over.
+    With a link the cloud's rows win: the first download replaces or deletes what the store has. It is told what that is
+    and asked for consent, and a copy of the database is kept. Another address or another store code starts over.
     """
     if client_secret_stdin:
         if client_secret is not None:
             raise click.UsageError("Give the secret once: --client-secret or --client-secret-stdin.")
         client_secret = sys.stdin.readline().rstrip("\r\n")
 
+    settings = Settings(**options)
+
     async def work(database: Database) -> None:
         from promenade.clock import clock
-        from promenade.workflows.replica.linking import LinkChange, set_link
+        from promenade.workflows.replica.linking import LinkChange, find_replaced, set_link
 
         change = LinkChange(
             url, auth_url, client_id, client_secret, store_code, store_name, pos_group_code, interval_seconds
         )
+        replaced = await find_replaced(database, change)
+        if replaced:
+            _agree(replaced, yes)
+            _keep_copy(settings, clock())
         await set_link(database, change, at=clock())
 
-    with_database(Settings(**options), work)
+    with_database(settings, work)
     click.echo("The link was set. Test it with `promenade sync-link test`.")
+
+
+def _agree(replaced: Mapping[str, int], yes: bool) -> None:
+    """Say what will be replaced, and go on only with consent."""
+    counts = ", ".join(f"{number} of {name}" for name, number in replaced.items())
+    click.echo(f"This store has data of its own, which the cloud's will replace: {counts}.", err=True)
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError("Nothing was changed. Run it again with --yes to replace the store's own data.")
+    click.confirm("Replace it?", abort=True, err=True)
+
+
+def _keep_copy(settings: Settings, at: datetime) -> None:
+    from promenade.store.driver.copies import copy_beside
+
+    copy = copy_beside(settings.database_url, "before-link", at)
+    if copy is None:
+        click.echo("To go back you need a dump of the database: a server's cannot be copied from here.", err=True)
+        return
+    database = copy.name.partition(".before-link-")[0]
+    click.echo(
+        f"A copy of the database was kept: {copy}\nTo go back, stop the store, put the copy in place of {database}, "
+        "delete the files beside it that end in -wal and -shm, and start the store."
+    )
 
 
 @sync_link.command("show")

@@ -15,7 +15,7 @@ from datetime import datetime
 from functools import cache, lru_cache
 from typing import Any
 
-from sqlalchemy import String, Table, select, update
+from sqlalchemy import String, Table, func, select, update
 
 from odata_server.sql.connection import Kept
 from promenade.model import entity
@@ -230,6 +230,16 @@ async def find_unnamed(session: Session, set_name: str, named: Collection[str]) 
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
+
+
+async def count_roots(session: Session) -> dict[str, int]:
+    """Count the rows that a full download replaces or deletes, by entity set; sets without any are left out."""
+    found: dict[str, int] = {}
+    for root in ROOTS:
+        if root.set_name != "Tenants":
+            ((number,),) = await session.execute(select(func.count()).select_from(table(root.set_name)))
+            found |= {root.set_name: int(number)} if number else {}
+    return found
 
 
 async def write_tenant(session: Session, row: Columns, *, at: datetime) -> None:

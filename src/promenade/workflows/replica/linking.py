@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,6 +11,7 @@ from promenade.errors import Invalid, NotFound
 from promenade.store.access.local_store import read_store_tenant
 from promenade.store.access.tenants import read_tenants
 from promenade.store.driver.unit import Database, Session
+from promenade.store.replica.applying import count_roots
 from promenade.store.replica.link import Link, LinkSettings, count_uploads, read_link, read_rejected, write_settings
 from promenade.workflows.replica.cloud_client import CloudAccess, HttpCloudClient, require_address
 from promenade.workflows.replica.exchanging import Registered, register_at
@@ -51,13 +53,36 @@ async def set_link(database: Database, change: LinkChange, *, at: datetime) -> N
         link = await read_link(session)
         before = link.settings if link is not None else None
         after = _merged(before, change)
-        # Another cloud, or another store of it, starts from scratch; new credentials belong to the same store.
-        forget = before is None or (before.url, before.store_code) != (after.url, after.store_code)
+        forget = _begins_anew(before, after)
         # A running store detects a change by its timestamp.
         moment = at if link is None or at > link.changed_at else link.changed_at + timedelta(microseconds=1)
         await write_settings(session, after, at=moment, forget=forget)
 
     await database.write(work, system=True)
+
+
+def _begins_anew(before: LinkSettings | None, after: LinkSettings) -> bool:
+    """Another cloud, or another store of it, starts from scratch; new credentials belong to the same store."""
+    return before is None or (before.url, before.store_code) != (after.url, after.store_code)
+
+
+async def find_replaced(database: Database, change: LinkChange) -> Mapping[str, int]:
+    """Count by entity set the rows that the first download after ``change`` will replace or delete.
+
+    There are none if the store goes on with what it has. Raises as `set_link` does.
+    """
+    _check(change)
+
+    async def look(session: Session) -> tuple[bool, str | None]:
+        await _require_no_cloud(session)
+        link = await read_link(session)
+        before = link.settings if link is not None else None
+        return _begins_anew(before, _merged(before, change)), await read_store_tenant(session)
+
+    is_new, tenant_id = await database.read(look, system=True)
+    if not is_new or tenant_id is None:
+        return {}
+    return await database.read(count_roots, tenant=tenant_id)
 
 
 async def _require_no_cloud(session: Session) -> None:

@@ -10,10 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import insert
 
 from promenade.cli import main
+from promenade.store.driver.migrations import upgrade
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Database, Session
+from promenade.workflows.access.local_admin import establish_store
 from tests.kit.processes import free_port
-from tests.web.replica.link.chain import Branch, Cloud, soon
+from tests.web.replica.link.chain import Branch, Cloud, columns, soon, with_database
+from tests.workflows.shop import NOON
 
 SECRET = "pssst-do-not-tell"
 Run = Callable[..., tuple[int, str, str]]
@@ -91,6 +97,66 @@ def test_options_that_are_not_named_keep_their_values(run: Run, tmp_path: Path) 
     assert code == 0
     told = shown(run, tmp_path)
     assert (told["intervalSeconds"], told["storeName"], told["storeCode"]) == (5, "Corner shop", "S1")
+
+
+def own_store(directory: Path) -> str:
+    """Make the database of a store that has two articles and a group of its own; return its URL."""
+    url = f"sqlite:///{directory / 'promenade.db'}"
+    upgrade(url)
+
+    async def fill(database: Database) -> None:
+        await establish_store(database, "local", instance_id="store-1", api_key="0" * 64, at=NOON)
+
+        async def work(session: Session) -> None:
+            stamps = {"tenant_id": "local", "created_at": NOON, "modified_at": NOON}
+            for number in (1, 2):
+                row = {"id": f"a{number}", "article_number": f"A-{number}", "name": "Own", **stamps}
+                await session.rowcount(insert(table("Articles")), row)
+            await session.rowcount(insert(table("ArticleGroups")), {"id": "g", "group_id": "G", "name": "G", **stamps})
+
+        await database.write(work, system=True)
+
+    with_database(url, fill)
+    return url
+
+
+def test_a_store_with_data_of_its_own_is_asked_and_can_go_back(run: Run, tmp_path: Path) -> None:
+    own_store(tmp_path)
+    code, out, err = run("set", *NEEDED, directory=tmp_path, CLIENT_SECRET=SECRET)
+    assert (code, out) == (2, "")
+    assert "1 of ArticleGroups, 2 of Articles" in err
+    assert "--yes" in err
+    assert shown(run, tmp_path)["state"] == "NOT_CONFIGURED"
+    assert list(tmp_path.glob("*before-link*")) == []
+    code, out, err = run("set", *NEEDED, "--yes", directory=tmp_path)
+    assert code == 0
+    assert "2 of Articles" in err
+    (copy,) = tmp_path.glob("*before-link*")
+    assert str(copy) in out
+    assert copy.stat().st_mode & 0o777 == 0o600
+    assert columns(copy, "SELECT count(*) FROM articles") == [(2,)]
+    assert columns(copy, "SELECT count(*) FROM sync_link") == [(0,)]
+    # The same store of the same cloud goes on with what it has; another one does not.
+    assert run("set", "--interval", "5", directory=tmp_path)[0] == 0
+    assert run("set", "--store-code", "S2", directory=tmp_path)[0] == 2
+    assert shown(run, tmp_path)["storeCode"] == "S1"
+    copy.replace(tmp_path / "promenade.db")
+    assert shown(run, tmp_path)["state"] == "NOT_CONFIGURED"
+
+
+def test_a_copy_that_cannot_be_made_leaves_the_store_as_it_was(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_store(tmp_path)
+
+    def full(self: Path, mode: int = 0o666, exist_ok: bool = True) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "touch", full)
+    code, _, err = run("set", *NEEDED, "--yes", directory=tmp_path, CLIENT_SECRET=SECRET)
+    assert code == 1
+    assert "No space left" in err
+    assert shown(run, tmp_path)["state"] == "NOT_CONFIGURED"
 
 
 @pytest.mark.parametrize(
