@@ -226,6 +226,37 @@ def tenant_set(tenant_id: str, settings: tuple[str, ...], **options: Any) -> Non
     click.echo(f"Tenant {tenant_id} was changed.")
 
 
+@tenant.command("delete")
+@click.argument("tenant_id", metavar="TENANT")
+@option("--confirm", metavar="TENANT", help="The tenant's ID again, instead of typing it when asked.")
+@option("--no-wait", is_flag=True, help="No server is running that could still write for the tenant.")
+@database_options
+def tenant_delete(tenant_id: str, confirm: str | None, no_wait: bool, **options: Any) -> None:
+    """Delete TENANT with all of its data: sales, reports, promotions, coupons, budgets, clients. Nothing can undo it.
+
+    Servers may run meanwhile; they refuse the tenant's requests within a minute. If it is interrupted, run it again.
+    """
+    if confirm is None:
+        confirm = click.prompt(f"This deletes everything of tenant {tenant_id}. Type its ID to go on", type=str)
+    if confirm != tenant_id:
+        raise click.UsageError("That is not the ID of the tenant: nothing was deleted.")
+
+    async def work(database: Database) -> int:
+        import asyncio
+
+        from promenade.workflows.access.erasing import delete_tenant
+
+        async def wait(seconds: float) -> None:
+            if not no_wait:
+                click.echo(f"Waiting {seconds:.0f} seconds for servers that still know the tenant.", err=True)
+                await asyncio.sleep(seconds)
+
+        return await delete_tenant(database, tenant_id, wait=wait)
+
+    count = with_database(Settings(**options), work)
+    click.echo(f"Tenant {tenant_id} was deleted, with {count} rows.")
+
+
 @cli.group()
 def client() -> None:
     """Clients of the built-in token issuer."""

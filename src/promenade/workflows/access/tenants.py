@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from promenade.errors import Conflict, Invalid, NotFound
 from promenade.model import entity
 from promenade.model.declare import Field, Kind
+from promenade.store.access.local_store import read_store_tenant
 from promenade.store.access.tenants import insert_tenant, read_tenants, tenant_is_known, update_tenant
 from promenade.store.driver.unit import Database, Session
 from promenade.store.pricing.changes import record_change
@@ -27,7 +28,7 @@ async def create_tenant(
 ) -> None:
     """Create a tenant; its name is its ID unless ``settings`` contains one.
 
-    Raises Conflict (TENANT_EXISTS), and Invalid for an invalid ID or setting.
+    Raises Conflict (TENANT_EXISTS, STORE_HAS_ONE_TENANT), and Invalid for an invalid ID or setting.
     """
     if not tenant_id.strip() or len(tenant_id) > 36:
         raise Invalid("BAD_TENANT_ID", "A tenant ID must have 1 to 36 characters.", "tenantId")
@@ -38,6 +39,10 @@ async def create_tenant(
     row |= {"tenant_id": tenant_id, "created_at": at, "created_by": user, "modified_at": at, "modified_by": user}
 
     async def work(session: Session) -> None:
+        own = await read_store_tenant(session)
+        if own is not None:
+            text = f"This is the database of a store, which has one tenant, {own}: a cloud needs its own."
+            raise Conflict("STORE_HAS_ONE_TENANT", text, "tenantId")
         if await tenant_is_known(session, tenant_id):
             raise Conflict("TENANT_EXISTS", f"The tenant {tenant_id} already exists.", "tenantId")
         await insert_tenant(session, row | values)
@@ -91,7 +96,7 @@ async def list_tenants(database: Database) -> list[dict[str, Any]]:
 class TenantDirectory:
     """A cache of the existing tenants for one minute; new tenants are found at once, as only hits are cached."""
 
-    _SECONDS_KEPT = 60.0
+    SECONDS_KEPT = 60.0
 
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
         self._database = database
@@ -109,7 +114,7 @@ class TenantDirectory:
 
         found = len(tenant_id) <= 36 and "\0" not in tenant_id and await self._database.read(work, system=True)
         if found:
-            self._known_until[tenant_id] = now + self._SECONDS_KEPT
+            self._known_until[tenant_id] = now + self.SECONDS_KEPT
         else:
             self._known_until.pop(tenant_id, None)
         return found
