@@ -87,7 +87,7 @@ async def open_context(settings: Settings) -> Context:
             events=settings.keep_events_days,
             imports=settings.keep_imports_days,
         ),
-        uplink=None if store is None else Uplink(),
+        uplink=None if store is None else Uplink(run_id=new_id()),
     )
 
 

@@ -392,6 +392,18 @@ class LoyaltyPointsAwarded(Event, frozen=True):
     balance_after: Annotated[int, Meta(description="The customer's points afterwards.")]
 
 
+# --- stores ----------------------------------------------------------------------------------------------------------
+
+
+@event("STORE_CLONED", since=13, de="Zwei Rechner geben sich als dieselbe Filiale aus.")
+class StoreCloned(Event, frozen=True):
+    """Two machines say that they are the same store; one of them was stopped from spending budgets."""
+
+    deployment_id: Annotated[str, Meta(description="ID of the store in `LocalDeployments`.")]
+    store_code: Annotated[str, Meta(description="Code of the store.")]
+    store_name: Annotated[str | None, Meta(description="Name of the store.")]
+
+
 # --- deliveries -------------------------------------------------------------------------------------------------------
 
 

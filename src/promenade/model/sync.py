@@ -29,6 +29,13 @@ class LocalDeployments(Entity, public=RO, admin=RO, natural_key=("store_code",))
     last_sync_at = timestamp("Time at which it was last fully synchronized.", read_only=True)
     pending_transactions = integer("Number of sales that it has not uploaded yet.", default=0, read_only=True)
     pos_group = to_one("PosGroups", "The POS group that it serves.", read_only=True)
+    cloned_at = timestamp(
+        "Time at which two machines were last noticed that both said they are this store; null: never.", read_only=True
+    )
+    run_id = text(36, "The run of the program that speaks for the store.", read_only=True, hidden_from=_EVERYWHERE)
+    former_run_id = text(36, "The run before it.", read_only=True, hidden_from=_EVERYWHERE)
+    fenced_run_id = text(36, "The run that may no longer speak for it.", read_only=True, hidden_from=_EVERYWHERE)
+    epoch = integer("How often that has happened.", default=0, read_only=True, hidden_from=_EVERYWHERE)
     instance_id = text(36, "ID of the instance, returned as meta.instanceId.", read_only=True, hidden_from=_EVERYWHERE)
     sync_history = back("SyncHistory", "Its data exchanges with the cloud.", by="deployment")
 

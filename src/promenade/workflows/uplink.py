@@ -62,6 +62,8 @@ class Uplink:
     cloud_tenant_id: str | None = None
     last_sync_at: datetime | None = None
     pending: int = 0  # sales not yet uploaded
+    run_id: str | None = None  # of this run of the program; two runs at the same time are two machines
+    epoch: int | None = None  # of the store, as the cloud said last
     heard_at: str | None = None  # the cloud's clock when it last told of reserves
     reserves: dict[tuple[str, str], Reserve] = field(default_factory=dict)  # as the cloud told, by kind and ID
 

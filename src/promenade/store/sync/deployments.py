@@ -6,10 +6,11 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import Enum
 from functools import cache
 from typing import Any
 
-from sqlalchemy import and_, delete, func, insert, or_, select, update
+from sqlalchemy import and_, case, delete, func, insert, or_, select, update
 
 from odata_server.sql.connection import Kept
 from promenade.store.driver.hot import hot_statement
@@ -134,6 +135,52 @@ async def note_heartbeat(session: Session, deployment_id: str, version: str, pen
     """Record a heartbeat of a store; return whether the tenant has the store."""
     values = {"program_version": version, "pending_transactions": pending, "status": "ONLINE", "last_heartbeat_at": at}
     return await _changed(session, deployment_id, at, **values)
+
+
+class Standing(Enum):
+    """Whether a run of the program speaks for its store."""
+
+    SPEAKS = 1
+    CLONED = 2
+    """It does, and another one that spoke for it meanwhile has just been fenced off."""
+    FENCED = 3
+
+
+async def hold_standing(session: Session, deployment_id: str, run_id: str, at: datetime) -> tuple[Standing, int]:
+    """Find out whether this run speaks for the store, and return the store's epoch; call it with each heartbeat.
+
+    A program that is started again is a new run, and the old one is never heard again. If it is, two machines run with
+    one identity: the one that came later is fenced off, and a new epoch begins.
+    """
+    c = _DEPLOYMENTS.c
+    statement = select(c.run_id, c.former_run_id, c.fenced_run_id, c.epoch).where(c.id == deployment_id)
+    rows = await session.execute(statement.with_for_update() if session.dialect == "postgresql" else statement)
+    if not rows:
+        return Standing.SPEAKS, 0
+    current, former, fenced, epoch = tuple(rows[0])
+    if run_id == fenced:
+        return Standing.FENCED, epoch
+    if run_id == current:
+        return Standing.SPEAKS, epoch
+    values: dict[str, Any] = {"run_id": run_id, "former_run_id": current}
+    standing = Standing.SPEAKS
+    if run_id == former:
+        standing, epoch = Standing.CLONED, epoch + 1
+        values = {"run_id": run_id, "former_run_id": None, "fenced_run_id": current, "epoch": epoch, "cloned_at": at}
+    await session.rowcount(update(_DEPLOYMENTS).where(c.id == deployment_id).values(**values))
+    return standing, epoch
+
+
+async def is_fenced(session: Session, deployment_id: str, run_id: str) -> bool:
+    """Return whether this run may no longer speak for the store."""
+    c = _DEPLOYMENTS.c
+    return bool(await session.execute(select(c.id).where(c.id == deployment_id, c.fenced_run_id == run_id)))
+
+
+async def note_uploaded(session: Session, deployment_id: str, count: int, at: datetime) -> None:
+    """Record at once that the store has ``count`` sales less to upload; its next heartbeat tells the exact number."""
+    left = _DEPLOYMENTS.c.pending_transactions - count
+    await _changed(session, deployment_id, at, pending_transactions=case((left < 0, 0), else_=left))
 
 
 async def note_sync(session: Session, deployment_id: str, at: datetime) -> bool:

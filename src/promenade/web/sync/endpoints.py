@@ -72,9 +72,11 @@ class Sync:
             version=asked.version,
             pending=asked.pending_transactions,
             since=asked.reserves_since,
+            run_id=None if asked.run_id is None else str(asked.run_id),
         )
         reserves = [Reserve(one.kind, one.entity_id, one.halvings, one.piece) for one in heard.reserves]
-        answer = HeartbeatAnswer(timestamp(heard.at), latest_cursor(heard.version, caller.tenant_id), reserves)
+        cursor = latest_cursor(heard.version, caller.tenant_id)
+        answer = HeartbeatAnswer(timestamp(heard.at), cursor, reserves, heard.epoch)
         return Answer(msgspec.json.encode(answer))
 
     async def _promotions(self, scope: Scope, receive: Receive) -> Answer:

@@ -61,6 +61,7 @@ class StoreHeartbeat(Message):
     promotions_loaded: Count = 0  #: Number of promotions loaded.
     pending_transactions: Count = 0  #: Number of sales not uploaded yet.
     reserves_since: Moment | None = None  #: `serverTime` of the last response; without it there are no `reserves`.
+    run_id: UUID | None = None  #: A new one with each start of the program: two at the same time are two machines.
 
 
 # ---- answers --------------------------------------------------------------------------------------------------------
@@ -89,6 +90,7 @@ class HeartbeatAnswer(Response, frozen=True):
     server_time: str  #: The cloud's clock, in UTC.
     latest_cursor: str  #: The cursor after all changes: if it differs from the store's own, there are changes to fetch.
     reserves: list[Reserve] = msgspec.field(default_factory=list)  #: What has become scarce, or plenty, since then.
+    epoch: int = 0  #: Raised when another machine with the store's identity was stopped: compare all shares anew.
 
 
 class Changes(Response, frozen=True):

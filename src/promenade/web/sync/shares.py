@@ -29,6 +29,7 @@ from promenade.web.pricing.responses import Response
 from promenade.web.sync.bodies import SYNC
 from promenade.web.sync.messages import Moment, SyncOperation
 from promenade.workflows.context import Context
+from promenade.workflows.sync.deployments import require_not_fenced
 from promenade.workflows.sync.leases import Leased, lease_codes, lease_pool, return_leases, wants_stock
 from promenade.workflows.sync.shares import ShareRequest, grant_share
 
@@ -57,6 +58,7 @@ class BudgetGrantRequest(Message):
     budget_id: UUID  #: The budget.
     amount: Money | None = None  #: What a sale lacks. Negative: returned. 0: renewed. Default: up to its reserve.
     forecast: Amount | None = None  #: What the store may need in a day without a link, by its own past; 0: unknown.
+    run_id: UUID | None = None  #: As in a heartbeat.
     piece: Amount | None = None  #: What one sale uses of it in the mean; a reserve of less is of no use.
 
 
@@ -71,6 +73,7 @@ class CouponLeaseRequest(Message):
     promotion_id: UUID | None = None  #: The promotion for which it requests applications.
     quantity: Annotated[int, Meta(ge=-USES_MAX, le=USES_MAX)] | None = None  #: Number, used like `amount` of a grant.
     forecast: Amount | None = None  #: With a limit: uses that the store may need in a day without a link; 0: unknown.
+    run_id: UUID | None = None  #: As in a heartbeat.
     purpose: Purpose = None  #: Codes to issue, or uses of a limit. Default: codes; for a GENERIC type uses.
 
 
@@ -154,11 +157,19 @@ class SyncShares:
         require_json(scope)
         return caller, await read_body(scope, receive, BODY_BYTES_MAX)
 
+    async def _require_speaker(self, caller: Caller, deployment_id: UUID, run_id: UUID | None) -> None:
+        """Give nothing to a machine that another one with the same identity has been preferred to."""
+        if run_id is not None:
+            await self._context.database.read(
+                lambda session: require_not_fenced(session, str(deployment_id), str(run_id)), tenant=caller.tenant_id
+            )
+
     async def _grant(self, scope: Scope, receive: Receive) -> Answer:
         """Grant a store a share of a budget, renew it, or take back what it no longer needs."""
         caller, body = await self._called(scope, receive)
         key = _key(scope)
         asked = _decode(body, _GRANT, ())
+        await self._require_speaker(caller, asked.deployment_id, asked.run_id)
         wanted = ShareRequest(asked.amount, asked.forecast, asked.piece or Decimal(0), key)
         got = await grant_share(
             self._context, caller.tenant_id, str(asked.deployment_id), BUDGET, str(asked.budget_id), wanted
@@ -171,6 +182,7 @@ class SyncShares:
         caller, body = await self._called(scope, receive)
         key = _key(scope)
         asked = _decode(body, _LEASE, _LEASE_RULES)
+        await self._require_speaker(caller, asked.deployment_id, asked.run_id)
         context, tenant_id, deployment_id = self._context, caller.tenant_id, str(asked.deployment_id)
         if asked.codes is not None:
             codes = list(dict.fromkeys(asked.codes))

@@ -23,10 +23,12 @@ FAR = timedelta(days=15)
 """Further ahead nothing ends that was given now: the clock has been set back (reliability A4)."""
 
 
-async def end_shares(context: Context) -> int:
-    """End the store's expired shares and those of an earlier deployment; return how many there were."""
+async def end_shares(context: Context, *, all_of_them: bool = False) -> int:
+    """End the store's expired shares and those of an earlier deployment, or all; return how many there were."""
     uplink = context.uplink
     deployment_id = None if uplink is None else uplink.deployment_id
+    if all_of_them:
+        deployment_id = ""  # whose they are, they are not this machine's
 
     async def read_ended(session: Session) -> list[Share]:
         at = context.clock()

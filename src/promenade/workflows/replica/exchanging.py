@@ -31,12 +31,15 @@ from promenade.store.replica.link import (
 )
 from promenade.workflows.context import Context
 from promenade.workflows.replica.applying import PageUnreadable, apply_pages, read_staged
+from promenade.workflows.replica.ending import end_shares
+from promenade.workflows.replica.filling import compare_again
 from promenade.workflows.replica.holding import keep_shares
 from promenade.workflows.replica.uploading import count_pending, upload_portion
 from promenade.workflows.uplink import CloudClient, CloudRefused, CloudUnreachable, Reserve, Uplink
 
 _EVER = "2000-01-01T00:00:00Z"
 DEPLOYMENT_NOT_FOUND = "DEPLOYMENT_NOT_FOUND"
+DEPLOYMENT_CLONED = "DEPLOYMENT_CLONED"
 UPLOAD_SECONDS = 20.0
 PAGES_MAX = 100_000  # per download: a cloud whose pages never end is not followed forever
 
@@ -50,12 +53,14 @@ class Exchanged:
     """The result of an exchange: ``error`` is the first failed step's error as a sentence; None: all succeeded.
 
     ``is_connected``: the cloud answered and knows the store. ``is_behind``: it has changes that the store lacks.
+    ``is_fenced``: the cloud prefers another machine that is the same store.
     """
 
     is_connected: bool
     error: str | None = None
     uploaded: int = 0
     is_behind: bool = False
+    is_fenced: bool = False
 
 
 class Registered(msgspec.Struct, frozen=True, rename="camel"):
@@ -81,6 +86,7 @@ class _HeartbeatAnswer(msgspec.Struct, frozen=True, rename="camel"):
     latest_cursor: str | None = None
     server_time: str | None = None
     reserves: list[_Reserve] = []
+    epoch: int = 0
 
 
 async def exchange(context: Context, tenant_id: str, link: Link) -> Exchanged:
@@ -93,6 +99,8 @@ async def exchange(context: Context, tenant_id: str, link: Link) -> Exchanged:
     await steps.attempt("apply", partial(_apply, context, tenant_id))
     heard = await send_heartbeat(context, tenant_id, link)
     uploaded = 0
+    if heard.is_fenced:  # what it has sold is booked all the same
+        await steps.attempt("upload", partial(upload_all, context, tenant_id))
     if heard.is_connected:
         uploaded = await steps.attempt("upload", partial(upload_all, context, tenant_id)) or 0
         if await steps.attempt("download", partial(_download, context, tenant_id)):
@@ -109,8 +117,10 @@ async def send_heartbeat(context: Context, tenant_id: str, link: Link) -> Exchan
     latest = await steps.attempt("heartbeat", partial(_report, context, tenant_id, link))
     uplink.is_connected = latest is not None
     if latest is None:
+        if steps.code == DEPLOYMENT_CLONED:
+            await end_shares(context, all_of_them=True)
         await _note(context, tenant_id, steps.error)
-        return Exchanged(False, steps.error)
+        return Exchanged(False, steps.error, is_fenced=steps.code == DEPLOYMENT_CLONED)
     here = await context.database.read(read_link, system=True)
     return Exchanged(True, is_behind=bool(latest) and here is not None and here.cursor != latest)
 
@@ -138,6 +148,7 @@ class _Steps:
     def __init__(self, context: Context, tenant_id: str) -> None:
         self._context = context
         self.error: str | None = None
+        self.code: str | None = None  # of the last refusal
 
     async def attempt(self, name: str, step: Callable[[], Awaitable[Any]]) -> Any:
         """Return the step's result, True if it returned None; None: it failed."""
@@ -147,6 +158,7 @@ class _Steps:
             _uplink(self._context).is_connected = False
             self._failed(name, error.message)
         except CloudRefused as error:
+            self.code = error.code
             self._failed(name, error.message)
         except Unavailable:
             raise  # our own database: nothing works without it
@@ -195,10 +207,12 @@ async def report_at(
     pending: int,
     status: str = "UP",
     since: str | None = None,
+    run_id: str | None = None,
 ) -> _HeartbeatAnswer:
     """Send a heartbeat; ``since``: the cloud's clock when it last told of reserves.
 
-    Raises CloudUnreachable, and CloudRefused, with DEPLOYMENT_NOT_FOUND if the store is unknown.
+    Raises CloudUnreachable, and CloudRefused, with DEPLOYMENT_NOT_FOUND if the store is unknown, and DEPLOYMENT_CLONED
+    if another machine is the store.
     """
     body = {
         "deploymentId": deployment_id,
@@ -207,6 +221,7 @@ async def report_at(
         "promotionsLoaded": promotions,
         "pendingTransactions": pending,
         "reservesSince": since or _EVER,
+        "runId": run_id,
     }
     return _read(await client.post("/sync/heartbeat", body), _HeartbeatAnswer)
 
@@ -227,13 +242,23 @@ async def _report(context: Context, tenant_id: str, link: Link) -> str:
     pending = uplink.pending = await count_pending(context, tenant_id)
     try:
         heard = await report_at(
-            client, _deployment(uplink), promotions=promotions, pending=pending, since=uplink.heard_at
+            client,
+            _deployment(uplink),
+            promotions=promotions,
+            pending=pending,
+            since=uplink.heard_at,
+            run_id=uplink.run_id,
         )
     except CloudRefused as error:
         if error.code != DEPLOYMENT_NOT_FOUND:
             raise
         await _register(context, client, link)
-        heard = await report_at(client, _deployment(uplink), promotions=promotions, pending=pending)
+        heard = await report_at(
+            client, _deployment(uplink), promotions=promotions, pending=pending, run_id=uplink.run_id
+        )
+    if uplink.epoch not in (None, heard.epoch):
+        compare_again(context.database)
+    uplink.epoch = heard.epoch
     uplink.reserves |= {(one.kind, one.entity_id): Reserve(one.halvings, one.piece) for one in heard.reserves}
     uplink.heard_at = heard.server_time
     return heard.latest_cursor or ""

@@ -131,6 +131,11 @@ class _Answer:
     is_comparable: bool = False
 
 
+def compare_again(database: Database) -> None:
+    """Let the next round compare every share with the cloud's."""
+    _COMPARED.pop(database, None)
+
+
 # ---- a round -------------------------------------------------------------------------------------------------------
 
 
@@ -314,6 +319,8 @@ async def _begin_request(
 
 async def _send(cloud: Cloud, share: Share, asked: Decimal | None, seconds: float | None) -> dict[str, Any]:
     body: dict[str, Any] = {"deploymentId": cloud.deployment_id, "forecast": f"{share.forecast:f}"}
+    if cloud.context.uplink is not None and cloud.context.uplink.run_id is not None:
+        body["runId"] = cloud.context.uplink.run_id
     if share.kind == BUDGET:
         path = "/sync/budget-grants"
         body |= {"budgetId": share.entity_id, "piece": f"{note_of(share).habit.piece:f}"}

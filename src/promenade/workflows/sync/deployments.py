@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from promenade.errors import Invalid, NotFound
+from promenade.errors import Conflict, Invalid, NotFound
+from promenade.events import StoreCloned
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.changes import Version, read_version
 from promenade.store.sync import deployments as store
-from promenade.store.sync.deployments import Deployment, Registration, find_deployment
+from promenade.store.sync.deployments import Deployment, Registration, Standing, find_deployment
 from promenade.store.sync.shares import Demand, read_reserves
+from promenade.store.webhooks.outbox import emit
 from promenade.workflows.context import Context
 
 HEARTBEAT_SECONDS = 60
@@ -51,6 +53,7 @@ class HeartbeatReceipt:
     at: datetime
     version: Version
     reserves: Sequence[Demand] = ()
+    epoch: int = 0
 
 
 def no_deployment() -> NotFound:
@@ -85,6 +88,28 @@ async def register(context: Context, tenant_id: str, card: StoreCard, *, user: s
     return await context.database.write(work, tenant=tenant_id)
 
 
+def fenced_off() -> Conflict:
+    """The error for a machine that says it is a store which another machine is."""
+    message = (
+        "Another machine runs with this store's identity, and this one was stopped: stop one of them, and give this "
+        "one a store code of its own with `promenade sync-link set --store-code`."
+    )
+    return Conflict("DEPLOYMENT_CLONED", message)
+
+
+async def _tell_of_clone(context: Context, session: Session, deployment_id: str, at: datetime) -> None:
+    found = await find_deployment(session, deployment_id)
+    if found is not None:
+        told = StoreCloned(found.id, found.store_code, found.name)
+        await emit(session, told, event_id=context.new_id(), at=at)
+
+
+async def require_not_fenced(session: Session, deployment_id: str, run_id: str | None) -> None:
+    """Raise Conflict (DEPLOYMENT_CLONED) if another machine speaks for the store."""
+    if run_id is not None and await store.is_fenced(session, deployment_id, run_id):
+        raise fenced_off()
+
+
 async def record_heartbeat(
     context: Context,
     tenant_id: str,
@@ -93,18 +118,27 @@ async def record_heartbeat(
     version: str,
     pending: int,
     since: datetime | None = None,
+    run_id: str | None = None,
 ) -> HeartbeatReceipt:
     """Record a heartbeat of a store; ``since``: when it last heard of reserves, None: it does not understand them.
 
-    Raises NotFound (DEPLOYMENT_NOT_FOUND).
+    ``run_id``: the run of the store's program; older stores send none. Raises NotFound (DEPLOYMENT_NOT_FOUND), and
+    Conflict (DEPLOYMENT_CLONED) if another machine speaks for the store.
     """
     at = context.clock()
 
     async def work(session: Session) -> HeartbeatReceipt:
+        epoch = 0
+        if run_id is not None:
+            standing, epoch = await store.hold_standing(session, deployment_id, run_id, at)
+            if standing is Standing.FENCED:
+                raise fenced_off()
+            if standing is Standing.CLONED:
+                await _tell_of_clone(context, session, deployment_id, at)
         if not await store.note_heartbeat(session, deployment_id, version, pending, at):
             raise no_deployment()
         reserves = () if since is None else await read_reserves(session, max(since, _EVER) - OVERLAP, RESERVES_MAX)
-        return HeartbeatReceipt(at, await read_version(session.hot, tenant_id), reserves)
+        return HeartbeatReceipt(at, await read_version(session.hot, tenant_id), reserves, epoch)
 
     return await context.database.write(work, tenant=tenant_id, durable=False)
 
@@ -122,7 +156,10 @@ async def record_exchange(
     status: Literal["RUNNING", "SUCCEEDED", "FAILED"] = "SUCCEEDED",
     message: str | None = None,
 ) -> str:
-    """Record an exchange that transferred something in SyncHistory, in the same unit of work; return its ID."""
+    """Record an exchange that transferred something in SyncHistory, in the same unit of work; return its ID.
+
+    Uploaded sales are no longer pending in LocalDeployments.
+    """
     at = completed_at or started_at
     exchange_id = new_id()
     row = {
@@ -140,5 +177,7 @@ async def record_exchange(
         "modified_at": at,
         "modified_by": "system",
     }
+    if transactions and direction == "UP":
+        await store.note_uploaded(session, deployment_id, transactions, at)
     await store.add_exchange(session, row)
     return exchange_id

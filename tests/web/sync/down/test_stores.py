@@ -72,7 +72,7 @@ def test_a_heartbeat_is_recorded_and_answered(cloud: Cloud) -> None:
     body = {"deploymentId": deployment, "status": "UP", "version": "1.4.1", "pendingTransactions": 12}
     answer = cloud.post("heartbeat", body)
     assert answer.status_code == 200
-    assert answer.json().keys() == {"serverTime", "latestCursor", "reserves"}
+    assert answer.json().keys() == {"serverTime", "latestCursor", "reserves", "epoch"}
     assert answer.json()["reserves"] == []
     assert before < datetime.fromisoformat(answer.json()["serverTime"]) < datetime.now(UTC) + timedelta(seconds=5)
     row = shown(cloud, deployment)

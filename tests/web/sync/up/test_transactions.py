@@ -36,6 +36,19 @@ def test_each_sale_gets_its_result_and_is_stored_once(cloud: Cloud) -> None:
     ] * 2
 
 
+def test_an_uploaded_sale_is_no_longer_pending_before_the_next_heartbeat(cloud: Cloud) -> None:
+    store = named(OWN, "store")
+    beat = {"deploymentId": store, "status": "UP", "version": "1.4.1", "pendingTransactions": 3}
+    assert cloud.post("heartbeat", beat).status_code == 200
+    sales = [sale(fresh()), sale(fresh())]
+    left = []
+    for _ in range(2):  # the first answer may have been lost
+        assert cloud.send(*sales).status_code == 200
+        (row,) = cloud.rows("LocalDeployments", id=store)
+        left.append(row.pending_transactions)
+    assert left == [1, 1]
+
+
 def test_a_portion_sent_on_four_connections_at_once_is_stored_once(cloud: Cloud) -> None:
     sales = [sale(fresh()) for _ in range(6)]
     cloud.token("store")

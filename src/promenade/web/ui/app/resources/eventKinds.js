@@ -32,6 +32,7 @@ sap.ui.define([], function () {
     "TRANSACTION_RETURNED",
     "TRANSACTION_CANCELLED",
     "LOYALTY_POINTS_AWARDED",
+    "STORE_CLONED",
     "WEBHOOK_DELIVERY_DEAD_LETTER"
   ];
 });
