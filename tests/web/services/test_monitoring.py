@@ -26,6 +26,7 @@ METRICS = {
     "evaluations_total": {"tenant", "status"},
     "evaluate_duration_seconds": {"tenant"},
     "promotions_applied_total": set(),
+    "shares_missing_total": set(),
     "cache_hit_total": set(),
     "cache_miss_total": set(),
     "svc_imports_total": {"tenant", "type", "status"},
