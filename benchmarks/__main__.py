@@ -15,6 +15,7 @@ from benchmarks import (
     imports,
     in_process,
     layers,
+    outage,
     over_http,
     public_api,
     reporting,
@@ -35,6 +36,7 @@ PARTS = {
     "reporting": reporting.run,
     "back-office": back_office.run,
     "stored-sales": stored_sales.run,
+    "outage": outage.run,
 }
 
 

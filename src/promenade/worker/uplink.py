@@ -53,7 +53,7 @@ class UplinkWorker:
     async def _with_one_link(self, uplink: Uplink, stop: asyncio.Event) -> None:
         """Work with the current configuration of the link until it changes."""
         tenant_id, link = await self._look()
-        client = _client(link)
+        client = _client(link, uplink)
         _take_up(uplink, link, client)
         rounds: asyncio.Task[None] | None = None
         try:
@@ -96,7 +96,7 @@ class UplinkWorker:
                 done = await send_heartbeat(self._context, tenant_id, link)
                 next_beat = now() + BEAT_SECONDS
                 next_round = now() if done.is_behind else next_round
-            elif waiting and uplink.is_connected and now() >= next_upload:
+            elif waiting and uplink.is_connected and now() >= max(next_upload, uplink.upload_after):
                 next_upload = now() + await self._upload(uplink, tenant_id)
             if link is not None and not uplink.is_connected and not failures:  # whatever detected the failure
                 failures = 1
@@ -130,11 +130,12 @@ def backoff(failures: int, drawn: float) -> float:
     return min(BACKOFF_SECONDS_MAX, 2.0 ** min(failures, 20)) * (0.5 + 0.5 * drawn)
 
 
-def _client(link: Link | None) -> HttpCloudClient | None:
+def _client(link: Link | None, uplink: Uplink) -> HttpCloudClient | None:
     if link is None:
         return None
     settings = link.settings
-    return HttpCloudClient(CloudAccess(settings.url, settings.auth_url, settings.client_id, settings.client_secret))
+    access = CloudAccess(settings.url, settings.auth_url, settings.client_id, settings.client_secret)
+    return HttpCloudClient(access, lose=uplink.lose)
 
 
 def _take_up(uplink: Uplink, link: Link | None, client: HttpCloudClient | None) -> None:

@@ -19,6 +19,14 @@ class CloudUnreachable(Unavailable):
     """The cloud did not answer, or sent an answer that cannot be parsed; to be retried later."""
 
 
+class CloudBusy(CloudUnreachable):
+    """The cloud answers, and asks to be left alone for some ``seconds``."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__("CLOUD_BUSY", f"The cloud is busy: it asks to come back in {seconds} seconds.")
+        self.seconds = seconds
+
+
 class CloudRefused(PromenadeError):
     """The cloud refused the request; ``status`` is the HTTP status."""
 
@@ -62,10 +70,15 @@ class Uplink:
     cloud_tenant_id: str | None = None
     last_sync_at: datetime | None = None
     pending: int = 0  # sales not yet uploaded
+    upload_after: float = 0.0  # by the event loop's clock: the cloud is busy until then
     run_id: str | None = None  # of this run of the program; two runs at the same time are two machines
     epoch: int | None = None  # of the store, as the cloud said last
     heard_at: str | None = None  # the cloud's clock when it last told of reserves
     reserves: dict[tuple[str, str], Reserve] = field(default_factory=dict)  # as the cloud told, by kind and ID
+
+    def lose(self) -> None:
+        """Note that a request has failed: until one succeeds in a round, tills are not made to wait for the cloud."""
+        self.is_connected = False
 
     def recall(self, link: Link | None) -> None:
         """Take over the last known state of the configured link; without one there is none."""

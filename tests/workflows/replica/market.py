@@ -50,7 +50,7 @@ class Cloud:
         self, path: str, body: object, *, key: str | None = None, seconds: float | None = None
     ) -> dict[str, Any]:
         """Like `CloudClient.post`; in ``failing``, ``before`` loses the request and ``after`` the answer."""
-        assert path == "/sync/transactions"
+        assert path == f"/sync/transactions?deploymentId={body['deploymentId']}"  # type: ignore[index]
         sent = msgspec.json.encode(body)
         failure = self.failing.pop(0) if self.failing else None
         if failure == "before":

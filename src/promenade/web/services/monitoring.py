@@ -60,10 +60,13 @@ class Health(msgspec.Struct, frozen=True, rename="camel"):
     checks: Checks  #: The dependencies that were checked.
 
 
+DISCONNECTED = "DISCONNECTED"
+
+
 class Heartbeat(msgspec.Struct, frozen=True, rename="camel"):
     """The state of the service, as tills query it before they rely on it."""
 
-    status: str  #: `UP`, or `DEGRADED` when the database is unreachable.
+    status: str  #: `UP`, or `DEGRADED` when the database, or the cloud of a linked store, is unreachable.
     version: str  #: The service's version.
     mode: str  #: `cloud` or `local-store`.
     btp_connectivity: str  #: `CONNECTED`, `DISCONNECTED`, or `NOT_CONFIGURED`: no link, as in the cloud.
@@ -137,11 +140,13 @@ class Monitoring:
         caller.require_scope(*SCOPES)
         database = await _check(self._database_answers)
         uplink = self._context.uplink or _NO_UPLINK
+        connectivity = _connectivity(uplink)
+        is_up = database.status == "UP" and connectivity != DISCONNECTED
         heartbeat = Heartbeat(
-            status="UP" if database.status == "UP" else "DEGRADED",
+            status="UP" if is_up else "DEGRADED",
             version=__version__,
             mode=LOCAL_STORE if self._context.is_store else CLOUD,
-            btp_connectivity=_connectivity(uplink),
+            btp_connectivity=connectivity,
             last_sync=None if uplink.last_sync_at is None else timestamp(uplink.last_sync_at),
             pending_transactions=uplink.pending,
             promotions_loaded=await self._promotions_loaded(caller.tenant_id, as_it_is=database.status == "UP"),
@@ -161,7 +166,7 @@ class Monitoring:
 def _connectivity(uplink: Uplink) -> str:
     if uplink.client is None:
         return "NOT_CONFIGURED"
-    return "CONNECTED" if uplink.is_connected else "DISCONNECTED"
+    return "CONNECTED" if uplink.is_connected else DISCONNECTED
 
 
 async def _check(answers: Callable[[], Awaitable[bool]]) -> Check:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TypeVar
+from urllib.parse import parse_qsl
 
 import msgspec
 from msgspec import Struct
@@ -17,6 +19,8 @@ SYNC = "svc.Sync"
 """The scope of stores; it opens nothing else, and nothing else opens `/sync`."""
 
 T = TypeVar("T", bound=Struct)
+
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 
 
 async def read_message(
@@ -40,3 +44,26 @@ async def read_message(
     if not isinstance(document, dict):
         raise Invalid("VALIDATION_FAILED", "The body must be a JSON object.")
     raise explain(b'{"request":%s}' % body, decoder.type, rules)
+
+
+def read_query(scope: Scope, *names: str) -> dict[str, str]:
+    """Return those parameters of the query that are named; `deploymentId` is a UUID in lower case, if not empty.
+
+    Raises Invalid naming the wrong one; other parameters are ignored.
+    """
+    try:
+        pairs = parse_qsl(scope["query_string"].decode("ascii"), keep_blank_values=True, errors="strict")
+    except ValueError:
+        raise Invalid("VALIDATION_FAILED", "The query must be in UTF-8, percent-encoded.") from None
+    given: dict[str, str] = {}
+    for name, value in pairs:
+        if name in names:
+            if name in given:
+                raise Invalid("VALIDATION_FAILED", f"`{name}` occurs twice.", name)
+            given[name] = value
+    deployment_id = given.get("deploymentId")
+    if deployment_id:
+        if _ID.fullmatch(deployment_id) is None:
+            raise Invalid("NOT_A_UUID", "`deploymentId` must be a UUID.", "deploymentId")
+        given["deploymentId"] = deployment_id.lower()
+    return given

@@ -9,7 +9,6 @@ import asyncio
 import re
 import zlib
 from collections.abc import Iterable
-from urllib.parse import parse_qsl
 
 import msgspec
 from starlette.types import Receive, Scope
@@ -20,7 +19,7 @@ from promenade.web.http.body import header
 from promenade.web.http.endpoint import Answer, Endpoint
 from promenade.web.http.problems import Headers
 from promenade.web.pricing.encode import timestamp
-from promenade.web.sync.bodies import SYNC, read_message
+from promenade.web.sync.bodies import SYNC, read_message, read_query
 from promenade.web.sync.messages import HEARTBEAT, REGISTER, HeartbeatAnswer, RegisterAnswer, Reserve
 from promenade.workflows.context import Context
 from promenade.workflows.sync.cursors import CURSOR_LENGTH_MAX
@@ -29,7 +28,6 @@ from promenade.workflows.sync.feed import Page, latest_cursor, nothing_new, page
 
 _BYTES_MAX = 64 * 1024
 _PAGES_AT_ONCE = 2  # all stores may sync at once, and tills need the database and the memory, too
-_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 _ZIPPED_FROM = 1024  # bytes; smaller responses consist mostly of headers
 _ZIP_LEVEL = 3  # takes a third of the time of level 6, for a tenth more bytes
 
@@ -97,25 +95,14 @@ class Sync:
 
 def _query(scope: Scope) -> tuple[str, str | None]:
     """Return deploymentId and cursor. Raises Invalid naming the wrong one; other parameters are ignored."""
-    try:
-        pairs = parse_qsl(scope["query_string"].decode("ascii"), keep_blank_values=True, errors="strict")
-    except ValueError:
-        raise Invalid("VALIDATION_FAILED", "The query must be in UTF-8, percent-encoded.") from None
-    given: dict[str, str] = {}
-    for name, value in pairs:
-        if name in ("deploymentId", "cursor"):
-            if name in given:
-                raise Invalid("VALIDATION_FAILED", f"`{name}` occurs twice.", name)
-            given[name] = value
+    given = read_query(scope, "deploymentId", "cursor")
     deployment_id = given.get("deploymentId")
     if not deployment_id:
         raise Invalid("REQUIRED", "`deploymentId` is required.", "deploymentId")
-    if _ID.fullmatch(deployment_id) is None:
-        raise Invalid("NOT_A_UUID", "`deploymentId` must be a UUID.", "deploymentId")
     cursor = given.get("cursor") or None
     if cursor is not None and len(cursor) > CURSOR_LENGTH_MAX:
         raise Invalid("TOO_LONG", f"`cursor` may have at most {CURSOR_LENGTH_MAX} characters.", "cursor")
-    return deployment_id.lower(), cursor
+    return deployment_id, cursor
 
 
 def _takes_gzip(scope: Scope) -> bool:

@@ -73,7 +73,9 @@ OPERATIONS = (
         "/sync/transactions",
         TransactionsRequest,
         TransactionsAnswer,
-        "Tell of confirmed and cancelled sales, and of coupons at tills. Each is taken once, however often it is sent.",
+        "Tell of confirmed and cancelled sales, and of coupons at tills. Each is taken once, however often it is sent."
+        " Query: `deploymentId`, by which stores take turns; without it, by client. While many stores send, 429"
+        " UPLOADS_BUSY with Retry-After; a store that comes back keeps its place.",
     ),
 )
 

@@ -7,10 +7,10 @@ decoded objects are never all in memory at the same time.
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from random import random
 
 import msgspec
 from starlette.types import Receive, Scope
@@ -22,7 +22,8 @@ from promenade.web.access.auth import Authenticator, Caller
 from promenade.web.http.body import read_body, require_json
 from promenade.web.http.endpoint import Answer, Endpoint
 from promenade.web.http.validation import explain
-from promenade.web.sync.bodies import SYNC
+from promenade.web.sync.bodies import SYNC, read_query
+from promenade.web.sync.intake import Intake
 from promenade.web.sync.sale_messages import (
     CouponResult,
     Envelope,
@@ -43,9 +44,8 @@ from promenade.workflows.sync.sales import Sender, Sent, UploadResult, take_uplo
 
 SLICE = 32  # uploads that are decoded and stored together
 SLICE_BYTES_MAX = 512 * 1024
+WORKED_ON_MAX = 4  # bodies that this process works on at the same time
 BESIDE_FROM = 32 * 1024  # bytes; smaller slices are decoded on the event loop
-BODIES_MAX = 4  # processed by this process at the same time: each may have ten megabytes
-BODIES_OF_TENANT_MAX = 4  # being received or processed: a slow sender only delays its own tenant
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +60,11 @@ class _Part:
 class SyncSales:
     """The handler of uploads."""
 
-    def __init__(self, context: Context, authenticator: Authenticator) -> None:
+    def __init__(self, context: Context, authenticator: Authenticator, *, draw: Callable[[], float] = random) -> None:
         self._context = context
         self._authenticator = authenticator
-        self._taking = asyncio.Semaphore(BODIES_MAX)
-        self._of_tenants: defaultdict[str, asyncio.Semaphore] = defaultdict(
-            lambda: asyncio.Semaphore(BODIES_OF_TENANT_MAX)
-        )
+        self._intake = Intake(draw)
+        self._taking = asyncio.Semaphore(WORKED_ON_MAX)
 
     def endpoints(self) -> list[Endpoint]:
         """Return the routes."""
@@ -77,10 +75,15 @@ class SyncSales:
         caller = await self._authenticator.authenticate(scope)
         caller.require_scope(SYNC)
         require_json(scope)
-        async with self._of_tenants[caller.tenant_id]:
+        deployment_id = read_query(scope, "deploymentId").get("deploymentId")
+        async with self._intake.admitted((caller.tenant_id, deployment_id or caller.client_id)):
             body = await read_body(scope, receive)
             async with self._taking:
-                return await self._take(caller, _envelope(body))
+                asked = _envelope(body)
+                if deployment_id and deployment_id != asked.deployment_id:
+                    message = "`deploymentId` in the query and in the body name different stores."
+                    raise Invalid("VALIDATION_FAILED", message, "deploymentId")
+                return await self._take(caller, asked)
 
     async def _take(self, caller: Caller, asked: Envelope) -> Answer:
         context, tenant_id = self._context, caller.tenant_id

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import zlib
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -21,7 +21,7 @@ import msgspec
 from promenade import __version__
 from promenade.errors import Invalid
 from promenade.settings import LOOPBACK_HOSTS
-from promenade.workflows.uplink import CloudRefused, CloudUnreachable
+from promenade.workflows.uplink import CloudBusy, CloudRefused, CloudUnreachable
 
 SECONDS_MAX = 60.0  # per request, not counting the token
 TOKEN_SECONDS_MAX = 15.0
@@ -29,11 +29,13 @@ CONNECT_SECONDS = 10.0
 ANSWER_BYTES_MAX = 32 * 1024 * 1024  # after decompression
 LONG_BYTES = 64 * 1024  # responses from this size on are decoded in a thread
 MESSAGE_LENGTH_MAX = 500
+BUSY_SECONDS_MAX = 300  # that a busy cloud is left alone
 RENEW_BEFORE_SECONDS = 60.0  # seconds before the expiry of a long-lived token
 RENEW_PART = 10  # otherwise this fraction of its lifetime before
 TOKEN_PATH = "/oauth/token"  # noqa: S105 -- a path
 
 _RETRYABLE = frozenset({408, 425, 429})  # transient like 5xx: a later attempt may succeed
+_BUSY = frozenset({429, 503})  # with the header Retry-After
 _UNAUTHORIZED = 401
 _NOT_FOUND = 404
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)
@@ -62,6 +64,7 @@ class CloudAccess:
 class _Answer:
     status: int
     body: bytes
+    retry_after: str | None = None
 
 
 def require_address(address: str, name: str) -> str:
@@ -84,12 +87,21 @@ def require_address(address: str, name: str) -> str:
 
 
 class HttpCloudClient:
-    """See `promenade.workflows.uplink.CloudClient`. Bound to one event loop; `close` it at the end."""
+    """See `promenade.workflows.uplink.CloudClient`. Bound to one event loop; `close` it at the end.
+
+    ``lose`` is called whenever the cloud cannot be reached, whoever asked.
+    """
 
     def __init__(
-        self, access: CloudAccess, *, seconds_max: float = SECONDS_MAX, bytes_max: int = ANSWER_BYTES_MAX
+        self,
+        access: CloudAccess,
+        *,
+        lose: Callable[[], None] = lambda: None,
+        seconds_max: float = SECONDS_MAX,
+        bytes_max: int = ANSWER_BYTES_MAX,
     ) -> None:
         self.access = access
+        self._lose = lose
         self._url = require_address(access.url, "url")
         self._token_url = require_address(access.token_url, "authUrl")
         self._seconds_max = seconds_max
@@ -108,7 +120,7 @@ class HttpCloudClient:
     async def get(self, path: str, query: Mapping[str, str]) -> dict[str, Any]:
         """GET; see `CloudClient`."""
         target = f"{self._url}{path}?{urlencode(query)}" if query else self._url + path
-        return await self._authorized("GET", target, {}, None, self._seconds_max)
+        return await self._watched(self._authorized("GET", target, {}, None, self._seconds_max))
 
     async def post(
         self, path: str, body: object, *, key: str | None = None, seconds: float | None = None
@@ -119,13 +131,16 @@ class HttpCloudClient:
             headers["idempotency-key"] = key
         content = msgspec.json.encode(body)
         exchange = self._authorized("POST", self._url + path, headers, content, seconds or self._seconds_max)
-        if seconds is None:
-            return await exchange
+        return await self._watched(exchange if seconds is None else _within(seconds, exchange))
+
+    async def _watched(self, exchange: Awaitable[dict[str, Any]]) -> dict[str, Any]:
         try:
-            async with asyncio.timeout(seconds):
-                return await exchange
-        except TimeoutError:
-            raise _unreachable(f"it did not answer within {seconds:g} seconds") from None
+            return await exchange
+        except CloudBusy:
+            raise
+        except CloudUnreachable:
+            self._lose()
+            raise
 
     async def token(self) -> str:
         """Return a valid token; raises as requests do."""
@@ -187,7 +202,7 @@ class HttpCloudClient:
                 http.stream(method, url, headers=dict(headers), content=content) as response,
             ):
                 body = await _read(response, self._bytes_max)
-                return _Answer(response.status_code, body)
+                return _Answer(response.status_code, body, response.headers.get("retry-after"))
         except TimeoutError:
             raise _unreachable(f"it did not answer within {seconds:g} seconds") from None
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
@@ -206,6 +221,14 @@ class HttpCloudClient:
                     headers={"accept": "application/json", "accept-encoding": "gzip", "user-agent": _agent()},
                 )
         return self._http
+
+
+async def _within(seconds: float, exchange: Awaitable[dict[str, Any]]) -> dict[str, Any]:
+    try:
+        async with asyncio.timeout(seconds):
+            return await exchange
+    except TimeoutError:
+        raise _unreachable(f"it did not answer within {seconds:g} seconds") from None
 
 
 def _agent() -> str:
@@ -240,6 +263,8 @@ def _parse_response(answer: _Answer) -> dict[str, Any]:
     if 300 <= answer.status < 400:
         raise _unreachable(f"it answered {answer.status}; redirects are not followed")
     if answer.status >= 400:
+        if answer.status in _BUSY and (answer.retry_after or "").isdecimal():
+            raise CloudBusy(min(int(answer.retry_after or 0), BUSY_SECONDS_MAX))
         if _is_retryable(answer.status):
             raise _unreachable(f"it answered {answer.status}")
         raise _refused(answer)

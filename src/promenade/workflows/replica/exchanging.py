@@ -35,7 +35,7 @@ from promenade.workflows.replica.ending import end_shares
 from promenade.workflows.replica.filling import compare_again
 from promenade.workflows.replica.holding import keep_shares
 from promenade.workflows.replica.uploading import count_pending, upload_portion
-from promenade.workflows.uplink import CloudClient, CloudRefused, CloudUnreachable, Reserve, Uplink
+from promenade.workflows.uplink import CloudBusy, CloudClient, CloudRefused, CloudUnreachable, Reserve, Uplink
 
 _EVER = "2000-01-01T00:00:00Z"
 DEPLOYMENT_NOT_FOUND = "DEPLOYMENT_NOT_FOUND"
@@ -128,18 +128,24 @@ async def send_heartbeat(context: Context, tenant_id: str, link: Link) -> Exchan
 async def upload_all(context: Context, tenant_id: str) -> int:
     """Upload portions for at most `UPLOAD_SECONDS`; return how many entries the cloud has processed.
 
-    The time is limited so that changes are also downloaded during a long upload, as after a week offline. Raises
-    CloudUnreachable and CloudRefused.
+    The time is limited so that changes are also downloaded during a long upload, as after a week offline. While the
+    cloud is busy with other stores, nothing is sent until the time it has named. Raises CloudUnreachable and
+    CloudRefused.
     """
     now = asyncio.get_running_loop().time
     end = now() + UPLOAD_SECONDS
     total = 0
-    while True:
-        portion = await upload_portion(context, tenant_id)
+    while now() >= _uplink(context).upload_after:
+        try:
+            portion = await upload_portion(context, tenant_id)
+        except CloudBusy as busy:
+            _uplink(context).upload_after = now() + busy.seconds
+            break
         total += portion.sent
         _uplink(context).pending = await count_pending(context, tenant_id)
         if not portion.sent or not portion.left or now() >= end:
-            return total
+            break
+    return total
 
 
 class _Steps:

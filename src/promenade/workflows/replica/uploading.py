@@ -134,7 +134,8 @@ async def upload_portion(context: Context, tenant_id: str) -> Uploaded:
         "coupons": [event for _, event in portion.coupons],
         "cancellations": [one for _, one in portion.cancellations],
     }
-    told = _parse_results(portion, await uplink.client.post("/sync/transactions", body, seconds=SECONDS_MAX))
+    path = f"/sync/transactions?deploymentId={uplink.deployment_id}"
+    told = _parse_results(portion, await uplink.client.post(path, body, seconds=SECONDS_MAX))
     known.update(definitions)
     missing = frozenset().union(*(one.missing for _, one in told)) - definitions.keys()
     sendable = missing & (known | bodies.keys())  # lost by the cloud, or too many for this portion

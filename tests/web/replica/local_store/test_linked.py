@@ -113,10 +113,11 @@ async def test_the_heartbeat_reports_the_state_of_the_link(linked: Linked) -> No
     uplink.client, uplink.pending = cast("CloudClient", object()), 17
     beat = await linked.heartbeat()
     assert (beat["mode"], beat["btpConnectivity"], beat["lastSync"]) == ("local-store", "DISCONNECTED", None)
-    assert beat["pendingTransactions"] == 17
+    assert (beat["status"], beat["pendingTransactions"]) == ("DEGRADED", 17)
     uplink.is_connected, uplink.last_sync_at = True, MORNING
     beat = await linked.heartbeat()
     assert (beat["btpConnectivity"], datetime.fromisoformat(beat["lastSync"])) == ("CONNECTED", MORNING)
+    assert beat["status"] == "UP"
 
 
 async def test_the_cloud_does_not_report_a_link(linked: Linked) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from promenade.errors import Invalid
 from promenade.workflows.replica.cloud_client import CloudAccess, HttpCloudClient, require_address
-from promenade.workflows.uplink import CloudRefused, CloudUnreachable
+from promenade.workflows.uplink import CloudBusy, CloudRefused, CloudUnreachable, Uplink
 from tests.kit.processes import free_port
 from tests.kit.receiver import Answer, Behaviour, Close, Drip, Hang, Receiver, Redirect
 
@@ -183,3 +183,27 @@ def test_loopback_addresses_may_be_called_over_plain_http() -> None:
     for address in ("http://127.0.0.1:8080", "http://localhost:1", "http://[::1]:1", "https://cloud.example/base"):
         assert require_address(address + "/", "--url") == address
     assert CloudAccess("https://c", "https://i/oauth/token", "a", "b").token_url == "https://i/oauth/token"
+
+
+async def test_a_busy_cloud_says_when_to_come_back_and_is_not_lost(cloud: Receiver) -> None:
+    uplink = Uplink(is_connected=True)
+    client = HttpCloudClient(CloudAccess(cloud.url, cloud.url, "store", "s"), lose=uplink.lose, seconds_max=1.0)
+    for header, seconds in (("7", 7), ("99999", 300)):
+        cloud.answers("/x", Answer(429, {**JSON, "retry-after": header}, b"{}"))
+        with pytest.raises(CloudBusy) as busy:
+            await client.post("/x", {})
+        assert busy.value.seconds == seconds
+    assert uplink.is_connected
+    await client.close()
+
+
+@pytest.mark.parametrize("answer", [Hang(), Close(), Answer(500, JSON, b"{}"), Answer(429, JSON, b"{}")])
+async def test_a_call_that_fails_is_noted_at_once(cloud: Receiver, answer: Behaviour) -> None:
+    """Tills of a store are not made to wait for a cloud that has just not answered."""
+    uplink = Uplink(is_connected=True)
+    client = HttpCloudClient(CloudAccess(cloud.url, cloud.url, "store", "s"), lose=uplink.lose, seconds_max=1.0)
+    cloud.answers("/x", answer)
+    with pytest.raises(CloudUnreachable):
+        await client.post("/x", {}, seconds=0.2)
+    assert not uplink.is_connected
+    await client.close()

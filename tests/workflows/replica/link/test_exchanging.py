@@ -12,7 +12,7 @@ import pytest
 from promenade.store.replica.link import Link, page_numbers, read_link
 from promenade.workflows.replica import exchanging
 from promenade.workflows.replica.exchanging import Exchanged, exchange, send_heartbeat
-from promenade.workflows.uplink import CloudRefused, CloudUnreachable, Uplink
+from promenade.workflows.uplink import CloudBusy, CloudRefused, CloudUnreachable, Uplink
 from tests.workflows.replica.link.pages import page, promotion, stage
 from tests.workflows.shop import NOON, Shop, identity
 
@@ -239,3 +239,22 @@ async def test_an_answer_without_the_expected_fields_is_an_error(
     done = await go(store)
     assert not done.is_connected
     assert "cannot be read" in str(done.error)
+
+
+async def test_a_busy_cloud_is_left_alone_with_sales_but_not_lost(
+    store: Shop, cloud: Cloud, shares: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+
+    async def busy(context: object, tenant_id: str) -> object:
+        tried.append(tenant_id)
+        raise CloudBusy(30)
+
+    monkeypatch.setattr(exchanging, "upload_portion", busy)
+    link = await the_link(store)
+    for _ in range(3):
+        assert (await exchange(store.context, store.tenant, link)).error is None
+    assert len(tried) == 1  # it does not ask again for half a minute
+    assert store.context.uplink is not None
+    assert store.context.uplink.is_connected
+    assert len(shares) == 3

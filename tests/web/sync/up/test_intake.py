@@ -1,0 +1,122 @@
+"""Who may upload when many stores come back: bounded, fair, and nobody starves (decision 36)."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from dataclasses import dataclass, field
+
+import pytest
+
+from promenade.errors import TooMany
+from promenade.web.sync import intake as intake_module
+from promenade.web.sync.intake import COME_BACK_SECONDS_MAX, Intake
+
+
+async def turns(number: int) -> None:
+    """Let the others go on, so many times."""
+    for _ in range(number):
+        await asyncio.sleep(0)
+
+
+@dataclass
+class Load:
+    """Stores that send their uploads one after the other, and come back when they are told to."""
+
+    intake: Intake
+    most: Counter[str] = field(default_factory=Counter)  # seen at the same time, by what
+    done: list[str] = field(default_factory=list)
+    longest: int = 0  # seconds that a store was told to wait
+
+    async def send(self, store: str, number: int, tenant: str = "t") -> None:
+        while number:
+            try:
+                async with self.intake.admitted((tenant, store)):
+                    self.most["working"] = max(self.most["working"], self.intake.working)
+                    self.most["waiting"] = max(self.most["waiting"], self.intake.waiting)
+                    await turns(3)
+                    number -= 1
+                    self.done.append(store)
+            except TooMany as busy:
+                self.longest = max(self.longest, busy.retry_after_seconds)
+                await turns(10 * busy.retry_after_seconds)
+
+
+async def test_three_hundred_stores_are_served_within_bounds_and_none_starves() -> None:
+    load = Load(Intake(random.Random(1).random, at_once=3, of_tenant=3, room=8))
+    await asyncio.gather(*(load.send(f"S{number}", 2) for number in range(300)))
+    assert Counter(load.done) == {f"S{number}": 2 for number in range(300)}
+    assert load.most["working"] <= 3
+    assert load.most["waiting"] <= 8
+    assert 1 <= load.longest <= COME_BACK_SECONDS_MAX
+
+
+async def test_a_store_with_one_sale_does_not_wait_for_weeks_of_others() -> None:
+    load = Load(Intake(random.Random(1).random, at_once=1, of_tenant=1, room=100))
+    weeks = [asyncio.create_task(load.send(f"week {number}", 50)) for number in range(10)]
+    await turns(30)
+    await load.send("small", 1)
+    served = Counter(load.done)
+    assert max(served[f"week {number}"] for number in range(10)) - min(served.values()) <= 2
+    assert sum(served.values()) < 60
+    for one in weeks:
+        one.cancel()
+
+
+async def test_who_was_sent_away_is_served_before_those_who_came_later() -> None:
+    intake = Intake(random.Random(1).random, at_once=1, of_tenant=1, room=1)
+    order: list[str] = []
+
+    async def take(store: str) -> None:
+        async with intake.admitted(("t", store)):
+            order.append(store)
+            await turns(30)
+
+    working = asyncio.create_task(take("first"))
+    await asyncio.sleep(0)
+    waiting = asyncio.create_task(take("second"))
+    await asyncio.sleep(0)
+    with pytest.raises(TooMany):
+        await take("third")
+    later = asyncio.create_task(take("fourth"))
+    await working
+    again = asyncio.create_task(take("third"))
+    results = await asyncio.gather(waiting, later, again, return_exceptions=True)
+    assert order == ["first", "second", "third"]
+    assert [isinstance(one, TooMany) for one in results] == [False, True, False]
+
+
+async def test_a_tenant_leaves_room_for_others_and_a_store_that_has_gone_leaves_its_place() -> None:
+    intake = Intake(random.Random(1).random, at_once=2, of_tenant=1, room=10)
+    held = asyncio.Event()
+
+    async def take(tenant: str, store: str) -> str:
+        async with intake.admitted((tenant, store)):
+            await held.wait()
+            return store
+
+    slow = [asyncio.create_task(take("slow", f"S{number}")) for number in range(4)]
+    await asyncio.sleep(0)
+    other = asyncio.create_task(take("other", "S"))
+    await asyncio.sleep(0)
+    assert (intake.working, intake.waiting) == (2, 3)
+    slow[1].cancel()
+    slow[0].cancel()
+    await asyncio.sleep(0)
+    held.set()
+    assert await asyncio.gather(other, *slow[2:]) == ["S", "S2", "S3"]
+    await asyncio.sleep(0)
+    assert (intake.working, intake.waiting) == (0, 0)
+
+
+async def test_nobody_waits_long_with_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intake_module, "WAIT_SECONDS", 0.01)
+    intake = Intake(random.Random(1).random, at_once=1, of_tenant=1, room=10)
+    async with intake.admitted(("t", "slow")):
+        with pytest.raises(TooMany) as busy:
+            async with intake.admitted(("t", "other")):
+                raise AssertionError
+    assert busy.value.code == "UPLOADS_BUSY"
+    async with intake.admitted(("t", "other")):
+        assert intake.working == 1
