@@ -10,7 +10,9 @@ from msgspec import Struct
 from docs import error_codes
 from docs.markdown import table, text_of
 from docs.pos_reference import _handlers, _link, _shape
-from promenade.web.access.local_admin import ApiKey, Done, LocalAdmin, LoginRequest, Redirect, SetupRequest
+from promenade.web.access.local_admin import ApiKey, LocalAdmin, LoginRequest, Redirect, SetupRequest
+from promenade.web.access.local_requests import Done, LocalRequests
+from promenade.web.access.till_keys import NewTillKey, Rotation, TillKeyAdmin, TillKeys, TillKeyState, TillName
 
 __all__ = ["store_page"]
 
@@ -18,8 +20,8 @@ _INTRO = inspect.cleandoc(
     """
     `promenade serve --edition local-store` serves one store on a database of its own:
     [how to start one](../how-to/first-store.md). It has the addresses of [POS](pos.md), which the store's API key opens
-    in `X-Api-Key`, and of [administration](admin.md) and [reporting](reporting.md), which the session of its
-    administrator opens with all rights (writes show the `X-CSRF-Token` that a `HEAD /admin/` with
+    in `X-Api-Key`, or a key of a single till, and of [administration](admin.md) and [reporting](reporting.md), which
+    the session of its administrator opens with all rights (writes show the `X-CSRF-Token` that a `HEAD /admin/` with
     `X-CSRF-Token: Fetch` answers). `/health` and `/metrics` are the same. There is no public API, no token endpoint,
     and no bearer token is accepted.
 
@@ -34,7 +36,23 @@ _CONTRACTS: dict[str, tuple[str, type[Struct] | None, tuple[type[Struct], ...]]]
     "_logout": (_NONE, None, (Done,)),
     "_get_api_key": (_SESSION, None, (ApiKey,)),
     "_regenerate_api_key": (_SESSION, None, (ApiKey,)),
+    "_list": (_SESSION, None, (TillKeys,)),
+    "_create": (_SESSION, TillName, (NewTillKey,)),
+    "_rotate": (_SESSION, Rotation, (NewTillKey,)),
+    "_revoke": (_SESSION, TillName, (Done,)),
 }
+_MESSAGES: tuple[type[Struct], ...] = (
+    SetupRequest,
+    LoginRequest,
+    Done,
+    Redirect,
+    ApiKey,
+    TillName,
+    Rotation,
+    NewTillKey,
+    TillKeys,
+    TillKeyState,
+)
 _BESIDE = inspect.cleandoc(
     """
     The body is `{"error": {"code", "message", "target"}}`. A browser is refused what it does for another site
@@ -48,13 +66,15 @@ def store_page() -> str:
     """Return endpoints, messages and errors."""
     none = cast("Any", None)
     rows = []
-    for endpoint in LocalAdmin(none, none, none, none, base_url="", new_key=none).endpoints():
+    local = LocalAdmin(none, none, none, none, LocalRequests(""), new_key=none)
+    keys = TillKeyAdmin(none, none, none, none, new_key=none, clock=none)
+    for endpoint in [*local.endpoints(), *keys.endpoints()]:
         for method, handler in _handlers(endpoint):
             opens, takes, gives = _CONTRACTS[handler.__name__]
             answers = " or ".join(_link(one) for one in gives)
             asked = "" if takes is None else _link(takes)
             rows.append((f"`{method} {endpoint.route}`", opens, asked, answers, text_of(handler)))
-    shapes = [_shape(one) for one in (SetupRequest, LoginRequest, Done, Redirect, ApiKey)]
+    shapes = [_shape(one) for one in _MESSAGES]
     parts = ["# Local store", _INTRO, "## Addresses"]
     parts.append(table(("Address", "Opened by", "Request", "Answer", "What it does"), rows))
     parts += ["## Messages", *shapes, "## Errors", _BESIDE]

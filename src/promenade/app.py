@@ -225,6 +225,7 @@ class LocalStore(_Edition):
         from promenade.web.services.local_store import store_service
 
         known = KnownStore(context.database, store)
+        await known.read()
         return store_service(context, self._settings, known, self._limits, new_api_key)
 
 

@@ -39,6 +39,7 @@ from promenade.cli.local_store_commands import local_admin
 from promenade.cli.operating import operator_commands
 from promenade.cli.replaying import replay
 from promenade.cli.sync_link_commands import sync_link
+from promenade.cli.till_key_commands import till_key
 from promenade.cli.trust_commands import trust
 from promenade.errors import PromenadeError, Unavailable
 from promenade.settings import Settings, SettingsError
@@ -58,7 +59,7 @@ def cli() -> None:
     """Promotion and coupon engine for retail."""
 
 
-for _command in (*operator_commands, replay, key, trust, local_admin, sync_link):
+for _command in (*operator_commands, replay, key, trust, local_admin, till_key, sync_link):
     cli.add_command(_command)
 
 

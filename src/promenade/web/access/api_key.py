@@ -1,8 +1,8 @@
-"""Authentication in a store: tills send the store's API key, the administrator's browser a session cookie.
+"""Authentication in a store: tills send an API key, the administrator's browser a session cookie.
 
-A store accepts no bearer tokens. The key is compared in memory and in constant time, so authenticating a till needs no
-database query; for a session the store's row is read as well, because another process may have changed the password a
-moment ago.
+A store accepts no bearer tokens. A till shows the store's key, or one of its own. The former is compared in constant
+time, the latter is found by its digest, both in memory, so authenticating a till needs no database query. For a session
+the store's row is read as well, because another process may have changed the password a moment ago.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from promenade.workflows.access.local_admin import KnownStore
 
 API_KEY_HEADER = b"x-api-key"
 POS_SCOPE = "svc.POSReader"
-_TILL = "till"  # the user name of tills, which all send the same key
+_TILL = "till"  # the user name of tills that show the store's key, and the beginning of the others'
 _CALLER = "promenade.till"
 _KEY_CHALLENGE = b'ApiKey realm="promenade", header="X-Api-Key"'
 LOGIN_CHALLENGE = b'Cookie realm="promenade", form-action="/local-admin/login"'
 
 
 class StoreAuthenticator:
-    """Authenticates tills by API key and the administrator by session."""
+    """Authenticates tills by API key and the administrator by session; ``clock`` tells the time in UTC."""
 
     def __init__(
         self, known: KnownStore, sessions: Sessions, clock: Callable[[], datetime], limits: RateLimits | None = None
@@ -40,7 +40,7 @@ class StoreAuthenticator:
         self._sessions = sessions
         self._clock = clock
         self._limits = limits
-        self._till = Caller(known.tenant_id, _TILL, _TILL, frozenset({POS_SCOPE}), float("inf"))
+        self._till = _till(known.tenant_id, _TILL)
 
     async def authenticate(self, scope: Scope) -> Caller:
         """Return the till of a request, checked once. Raises Unauthorized (UNAUTHORIZED) and TooMany (RATE_LIMITED)."""
@@ -49,15 +49,27 @@ class StoreAuthenticator:
             return found
         given = header(scope, API_KEY_HEADER) or b""
         await self._known.catch_up()
-        if not hmac.compare_digest(given, self._known.key):
-            if given:
-                await self._known.expect_another_key()
-            if not hmac.compare_digest(given, self._known.key):
-                raise Challenged("UNAUTHORIZED", "The API key is invalid or missing: send X-Api-Key.", _KEY_CHALLENGE)
+        till = await self._recognized(given)
+        if till is None and given:
+            await self._known.expect_another_key()
+            till = await self._recognized(given)
+        if till is None:
+            raise Challenged("UNAUTHORIZED", "The API key is invalid or missing: send X-Api-Key.", _KEY_CHALLENGE)
         if self._limits is not None:
-            self._limits.take(self._till.tenant_id, self._till.client_id)
-        scope[_CALLER] = self._till
-        return self._till
+            self._limits.take(till.tenant_id, till.client_id)
+        scope[_CALLER] = till
+        return till
+
+    async def _recognized(self, given: bytes) -> Caller | None:
+        """Return the till that shows this key."""
+        if hmac.compare_digest(given, self._known.key):
+            return self._till
+        at = self._clock()
+        name = self._known.ring.name_of(given, at)
+        if name is None:
+            return None
+        await self._known.note_use(name, at)
+        return _till(self._known.tenant_id, f"{_TILL}:{name}")
 
     async def authenticate_browser(self, scope: Scope) -> Caller:
         """Return the administrator of a request; writes must send the session's CSRF token.
@@ -85,6 +97,10 @@ class StoreAuthenticator:
         if caller.session is None:
             raise LookupError("only callers with a session are let in here")
         return self._sessions.csrf_token(caller.session)
+
+
+def _till(tenant_id: str, name: str) -> Caller:
+    return Caller(tenant_id, name, name, frozenset({POS_SCOPE}), float("inf"))
 
 
 def behind_key(app: ASGIApp, authenticator: StoreAuthenticator) -> ASGIApp:

@@ -15,6 +15,7 @@ from promenade.settings import LOCAL_STORE, Settings
 from promenade.web.access.api_key import StoreAuthenticator, behind_key
 from promenade.web.access.sessions import Sessions
 from promenade.web.coupons.endpoints import PosCoupons
+from promenade.web.http.endpoint import Endpoint
 from promenade.web.http.rate_limits import RateLimits
 from promenade.web.http.routing import Later, Served, routed
 from promenade.web.pricing.pos import Pos
@@ -33,7 +34,6 @@ def store_service(
     """
     sessions = Sessions(context.clock)
     authenticator = StoreAuthenticator(known, sessions, context.clock, limits)
-    password = StorePassword(known, context.database, context.clock)
 
     def rest_of_pos() -> Served:
         from promenade.web.imports.till_articles import PosArticles
@@ -42,10 +42,7 @@ def store_service(
         return [*PosArticles(context, authenticator).endpoints(), *PosMetadata(authenticator).endpoints()], {}
 
     def local_administration() -> Served:
-        from promenade.web.access.local_admin import LocalAdmin
-
-        local = LocalAdmin(known, password, sessions, authenticator, base_url=settings.base_url, new_key=new_key)
-        return local.endpoints(), {}
+        return _local_administration(context, settings, known, sessions, authenticator, new_key), {}
 
     def administration() -> Served:
         from promenade.web.services.admin import ROOT, AdminApi
@@ -78,3 +75,22 @@ def store_service(
         "/": back_office,
     }
     return behind_key(routed(at_once, {root: Later(make) for root, make in later.items()}), authenticator)
+
+
+def _local_administration(
+    context: Context,
+    settings: Settings,
+    known: KnownStore,
+    sessions: Sessions,
+    authenticator: StoreAuthenticator,
+    new_key: Callable[[], str],
+) -> list[Endpoint]:
+    from promenade.web.access.local_admin import LocalAdmin
+    from promenade.web.access.local_requests import LocalRequests
+    from promenade.web.access.till_keys import TillKeyAdmin
+
+    requests = LocalRequests(settings.base_url)
+    password = StorePassword(known, context.database, context.clock)
+    local = LocalAdmin(known, password, sessions, authenticator, requests, new_key=new_key)
+    keys = TillKeyAdmin(context.database, known, authenticator, requests, new_key=new_key, clock=context.clock)
+    return [*local.endpoints(), *keys.endpoints()]

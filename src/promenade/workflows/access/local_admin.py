@@ -7,6 +7,7 @@ equivalent options), in a thread and one at a time, so that guessing cannot exha
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 import unicodedata
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from typing import TypeVar
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 
-from promenade.errors import Conflict, Invalid, NotFound, TooMany, Unavailable
+from promenade.errors import Conflict, Invalid, TooMany, Unavailable
 from promenade.store.access.local_store import (
     StoreRow,
     insert_store,
@@ -27,14 +28,17 @@ from promenade.store.access.local_store import (
     set_password,
 )
 from promenade.store.access.tenants import read_tenants, tenant_is_known
+from promenade.store.access.till_keys import TillKey, note_use, read_till_keys
 from promenade.store.driver.unit import Database, Session
 from promenade.workflows.access.tenants import create_tenant
+from promenade.workflows.access.till_keys import Ring, not_a_store
 
 PASSWORD_LENGTH_MIN = 8
 PASSWORD_BYTES_MAX = 1024
 KNOWN_SECONDS = 2.0
 """How old what a process knows of its store may be: another process may have changed it."""
 
+_USE_SECONDS = 60.0  # between two records of when a till last used its key
 _KEY_SECONDS = 1.0  # minimum interval between reads caused by wrong keys
 _WAITING_MAX = 8
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
@@ -79,14 +83,16 @@ async def find_store(database: Database) -> StoreRow | None:
 
 
 class KnownStore:
-    """A process's cached store row, so that tills are authenticated without a database query."""
+    """A process's cached store row and keys, so that tills are authenticated without a database query."""
 
     def __init__(self, database: Database, store: StoreRow, seconds: Callable[[], float] = time.monotonic) -> None:
         self._database = database
         self._seconds = seconds
         self._set(store)
+        self._ring = Ring()
         self._read_at = seconds()
         self._changes = 0
+        self._used_at: dict[str, float] = {}  # by the name of a till: when this was last recorded
 
     @property
     def tenant_id(self) -> str:
@@ -98,12 +104,17 @@ class KnownStore:
         """The API key as tills send it, as last read."""
         return self._key
 
+    @property
+    def ring(self) -> Ring:
+        """The keys of single tills, as last read."""
+        return self._ring
+
     def _set(self, store: StoreRow) -> None:
         self._store = store
         self._key = store.api_key.encode("ascii")
 
     async def catch_up(self, *, after_seconds: float = KNOWN_SECONDS) -> None:
-        """Reread the row if it is older than ``after_seconds``; keep the cached one if the database is unavailable."""
+        """Reread the rows if they are older than ``after_seconds``; keep the cached ones without a database."""
         if self._seconds() - self._read_at < after_seconds:
             return
         # INVARIANT: set before reading, so that concurrent requests do not read as well.
@@ -118,19 +129,38 @@ class KnownStore:
         await self.catch_up(after_seconds=_KEY_SECONDS)
 
     async def read(self) -> StoreRow:
-        """Read the current row. Raises Unavailable."""
+        """Read the current rows. Raises Unavailable."""
         changes = self._changes
-        found = await find_store(self._database)
-        # If this process changed the row during the read, the read may have returned the old one.
+        found, keys = await self._database.read(_read_both, system=True)
+        # If this process changed something during the read, the read may have returned what was there before.
         if found is not None and changes == self._changes:
             self._set(found)
+            self._ring = Ring(keys)
         return found or self._store
 
     async def replace_key(self, api_key: str) -> None:
-        """Make ``api_key`` the only valid key."""
+        """Make ``api_key`` the only valid key that is not a single till's."""
         await self._database.write(lambda session: set_api_key(session, api_key), system=True)
         self._changes += 1
         self._set(replace(self._store, api_key=api_key))
+
+    async def expect_changes(self) -> None:
+        """Reread after this process has changed the rows, so that the change holds here at once. Raises Unavailable."""
+        self._changes += 1
+        await self.read()
+
+    async def note_use(self, name: str, at: datetime) -> None:
+        """Record that a till has shown its key, once a minute; without a database not at all."""
+        now = self._seconds()
+        if now - self._used_at.get(name, float("-inf")) < _USE_SECONDS:
+            return
+        self._used_at[name] = now
+        with contextlib.suppress(Unavailable):
+            await self._database.write(lambda session: note_use(session, name, at), system=True, durable=False)
+
+
+async def _read_both(session: Session) -> tuple[StoreRow | None, list[TillKey]]:
+    return await read_store(session), await read_till_keys(session)
 
 
 # ---- its password --------------------------------------------------------------------------------------------------
@@ -203,9 +233,7 @@ async def reset_password(database: Database, password: str, at: datetime) -> Non
     """Replace the password, whatever it was; sessions end. Raises NotFound (NOT_A_STORE), and Invalid."""
     hashed = _HASHER.hash(check_password(password))
     if not await database.write(lambda session: set_password(session, hashed, at), system=True):
-        raise NotFound(
-            "NOT_A_STORE", "This is not a store yet: start it once with `promenade serve --edition local-store`."
-        )
+        raise not_a_store()
 
 
 async def forget_password(database: Database, at: datetime) -> None:

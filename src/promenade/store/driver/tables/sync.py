@@ -15,6 +15,7 @@ def sync_definitions() -> Iterator[Definition]:
     """Yield the definitions of these tables."""
     yield from _of_the_cloud()
     yield from _of_a_store()
+    yield from _of_its_tills()
     yield from _of_its_link()
 
 
@@ -99,6 +100,24 @@ def _of_a_store() -> Iterator[Definition]:
             text("reason", 1000, "Why the cloud refused it.", nullable=True),
             key("sync_uploads", "number"),
             sa.UniqueConstraint("tenant_id", "kind", "subject_id", name="uq_sync_uploads__subject"),
+        ),
+    )
+
+
+def _of_its_tills() -> Iterator[Definition]:
+    yield (
+        "till_keys",
+        "Keys that a store has given to single tills, beside the one that all may show. Empty in the cloud.",
+        False,
+        (
+            text("name", 50, "Of the till."),
+            text("digest", 64, "SHA-256 of the key, in hexadecimal digits; the key itself is not kept."),
+            text("former_digest", 64, "Of the key before it.", nullable=True),
+            moment("former_until", "How long that one is still accepted.", nullable=True),
+            moment("created_at", "When the till got its first key."),
+            moment("rotated_at", "When it got the present one, if that is another.", nullable=True),
+            moment("last_used_at", "When a request last showed its key, to about a minute.", nullable=True),
+            key("till_keys", "name", tenant=False),
         ),
     )
 

@@ -2016,6 +2016,17 @@ CREATE TABLE tenants (
 	CONSTRAINT ck_tenants__significance_level_max CHECK (significance_level <= 0.500)
 );
 
+CREATE TABLE till_keys (
+	name VARCHAR(50) COLLATE "C" NOT NULL,
+	digest VARCHAR(64) COLLATE "C" NOT NULL,
+	former_digest VARCHAR(64) COLLATE "C",
+	former_until TIMESTAMP WITH TIME ZONE,
+	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	rotated_at TIMESTAMP WITH TIME ZONE,
+	last_used_at TIMESTAMP WITH TIME ZONE,
+	CONSTRAINT pk_till_keys__key PRIMARY KEY (name)
+);
+
 CREATE TABLE trusted_names (
 	name VARCHAR(300) COLLATE "C" NOT NULL,
 	speaks_for VARCHAR(36) COLLATE "C" NOT NULL,

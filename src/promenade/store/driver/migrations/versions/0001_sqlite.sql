@@ -1410,6 +1410,17 @@ CREATE TABLE tenants (
 	CONSTRAINT ck_tenants__significance_level_max CHECK (significance_level <= 500)
 );
 
+CREATE TABLE till_keys (
+	name VARCHAR(50) NOT NULL,
+	digest VARCHAR(64) NOT NULL,
+	former_digest VARCHAR(64),
+	former_until BIGINT,
+	created_at BIGINT NOT NULL,
+	rotated_at BIGINT,
+	last_used_at BIGINT,
+	CONSTRAINT pk_till_keys__key PRIMARY KEY (name)
+);
+
 CREATE TABLE trusted_names (
 	name VARCHAR(300) NOT NULL,
 	speaks_for VARCHAR(36) NOT NULL,

@@ -1,0 +1,116 @@
+"""Commands for the keys of a store's tills."""
+
+# ruff: noqa: PLC0415 -- imports stand inside commands, so that `--help` answers at once
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from promenade.cli.console import database_options, option, print_json, print_rows, with_database
+from promenade.settings import Settings
+
+if TYPE_CHECKING:
+    from promenade.store.driver.unit import Database
+
+_KEY_BYTES = 32
+
+
+@click.group("till-key")
+def till_key() -> None:
+    """Keys of single tills of a store. A running store applies changes within two seconds."""
+
+
+@till_key.command("create")
+@click.argument("name", metavar="TILL")
+@option("--json", "as_json", is_flag=True, help='Print {"name", "apiKey"} and nothing else.')
+@database_options
+def till_key_create(name: str, as_json: bool, **options: Any) -> None:
+    """Give TILL a key of its own and show it, once: only a digest of it is stored."""
+    key = secrets.token_hex(_KEY_BYTES)
+
+    async def work(database: Database) -> None:
+        from promenade.clock import clock
+        from promenade.workflows.access.till_keys import create_till_key
+
+        await create_till_key(database, name, key, at=clock())
+
+    with_database(Settings(**options), work)
+    if as_json:
+        print_json({"name": name, "apiKey": key})
+        return
+    click.echo(f"{key}\n{name} sends this as X-Api-Key. It is not shown again.")
+
+
+@till_key.command("list")
+@option("--json", "as_json", is_flag=True, help="Print JSON.")
+@database_options
+def till_key_list(as_json: bool, **options: Any) -> None:
+    """Show the tills that have keys of their own, and when these were last used."""
+
+    async def work(database: Database) -> list[dict[str, Any]]:
+        from promenade.workflows.access.till_keys import list_till_keys
+
+        return [
+            {
+                "name": found.name,
+                "createdAt": _shown(found.created_at),
+                "rotatedAt": _shown(found.rotated_at),
+                "formerUntil": _shown(found.former_until),
+                "lastUsedAt": _shown(found.last_used_at),
+            }
+            for found in await list_till_keys(database)
+        ]
+
+    print_rows(with_database(Settings(**options), work), as_json=as_json)
+
+
+@till_key.command("rotate")
+@click.argument("name", metavar="TILL")
+@option(
+    "--overlap-hours",
+    type=click.IntRange(0, 720),
+    default=24,
+    show_default=True,
+    help="How long the present key is still accepted.",
+)
+@option("--json", "as_json", is_flag=True, help='Print {"name", "apiKey", "formerUntil"} and nothing else.')
+@database_options
+def till_key_rotate(name: str, overlap_hours: int, as_json: bool, **options: Any) -> None:
+    """Replace the key of TILL; both are accepted for a while, so that no sale is refused."""
+    key = secrets.token_hex(_KEY_BYTES)
+
+    async def work(database: Database) -> datetime | None:
+        from promenade.clock import clock
+        from promenade.workflows.access.till_keys import rotate_till_key
+
+        return await rotate_till_key(database, name, key, at=clock(), overlap_hours=overlap_hours)
+
+    until = with_database(Settings(**options), work)
+    if as_json:
+        print_json({"name": name, "apiKey": key, "formerUntil": _shown(until)})
+        return
+    former = "The former key is refused." if until is None else f"The former key is accepted until {_shown(until)}."
+    click.echo(f"{key}\n{name} sends this as X-Api-Key. It is not shown again. {former}")
+
+
+@till_key.command("revoke")
+@click.argument("name", metavar="TILL")
+@database_options
+def till_key_revoke(name: str, **options: Any) -> None:
+    """Refuse the keys of TILL, the former one too."""
+
+    async def work(database: Database) -> None:
+        from promenade.workflows.access.till_keys import revoke_till_key
+
+        await revoke_till_key(database, name)
+
+    with_database(Settings(**options), work)
+    click.echo(f"The keys of {name} are refused from now on.")
+
+
+def _shown(moment: datetime | None) -> str | None:
+    return None if moment is None else f"{moment:%Y-%m-%dT%H:%M:%SZ}"
