@@ -97,6 +97,7 @@ PUBLIC = (
     "!odata_server/tables/",
     "promenade/engine/",
     "promenade/store/",
+    "!promenade/store/driver/faults",
     "promenade/web/",
     "!promenade/web/access/roles",
     "!promenade/web/drafts/",

@@ -43,6 +43,7 @@ TIERS: dict[str, Tier] = {
     "tests/docs/test_samples.py": "check",
     "tests/docs/test_webhooks.py": "check",
     "tests/web/drafts": "test",
+    "tests/doctor": "test",
     "tests/engine": "test",
     "tests/model": "test",
     "tests/odata_server": "test",

@@ -20,7 +20,6 @@ from promenade.cli.console import (
     background_options,
     cache_option,
     configure_log,
-    database_errors,
     database_options,
     listen_options,
     make_data_dir,
@@ -34,6 +33,7 @@ from promenade.cli.console import (
     warn_of_needless_power,
     with_database,
 )
+from promenade.cli.doctor_command import doctor
 from promenade.cli.key_commands import key
 from promenade.cli.local_store_commands import local_admin
 from promenade.cli.operating import operator_commands
@@ -59,7 +59,7 @@ def cli() -> None:
     """Promotion and coupon engine for retail."""
 
 
-for _command in (*operator_commands, replay, key, trust, local_admin, till_key, sync_link):
+for _command in (*operator_commands, doctor, replay, key, trust, local_admin, till_key, sync_link):
     cli.add_command(_command)
 
 
@@ -136,6 +136,7 @@ def db() -> None:
 @database_options
 def upgrade(**options: Any) -> None:
     """Upgrade the database to the current schema."""
+    from promenade.store.driver.faults import database_errors
     from promenade.store.driver.migrations import upgrade as upgrade_schema
 
     settings = Settings(**options)
@@ -153,6 +154,7 @@ def db_grant(role: str, **options: Any) -> None:
 
     Once is enough: tables of later upgrades are included.
     """
+    from promenade.store.driver.faults import database_errors
     from promenade.store.driver.roles import grant
 
     settings = Settings(**options)

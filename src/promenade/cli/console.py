@@ -76,7 +76,7 @@ background_options = _options(
            help="How long ended import jobs and the raw messages of master data are kept."),
 )  # fmt: skip
 _file = click.Path(path_type=Path, dir_okay=False)
-_mtls_options = _options(
+mtls_options = _options(
     option("--mtls-port", type=click.IntRange(0, 65535),
            help="Port for master data by client certificate (TLS); default: none."),
     option("--mtls-host", help="Address to listen on there; default: that of --host."),
@@ -112,7 +112,7 @@ serve_options = _options(
             help="Claims that list the scopes, the first present one counts (repeatable)."),
     option("--metrics-token", help="Bearer token that opens /metrics beyond loopback."),
     background_options,
-    _mtls_options,
+    mtls_options,
     option("--instance-id", help="meta.instanceId of responses; default: a new one with every start."),
     option("--tenant", default="local", show_default=True, help="The one tenant of a store (local-store edition)."),
     option("--reset-admin-password", is_flag=True,
@@ -189,6 +189,7 @@ def make_data_dir(settings: Settings) -> None:
 
 def prepare_database(settings: Settings) -> None:
     """Upgrade SQLite, which only we use; PostgreSQL may be shared, so its operator decides when."""
+    from promenade.store.driver.faults import database_errors
     from promenade.store.driver.migrations import current, head, upgrade
 
     make_data_dir(settings)
@@ -205,6 +206,7 @@ def warn_of_needless_power(settings: Settings) -> None:
     """Log a warning if the database account could bypass row-level security; the log must be configured."""
     if settings.is_sqlite:
         return
+    from promenade.store.driver.faults import database_errors
     from promenade.store.driver.roles import needless_power
 
     with database_errors():
@@ -213,32 +215,6 @@ def warn_of_needless_power(settings: Settings) -> None:
         role, power = found
         advice = "serve as a role that owns nothing: `promenade db grant ROLE`"
         Logger(__name__).warning("database.role_too_strong", role=role, because=power, advice=advice)
-
-
-@contextlib.contextmanager
-def database_errors() -> Iterator[None]:
-    """Convert the errors that drivers raise when a database is unreachable to one line."""
-    from promenade.store.driver.migrations import SchemaAheadError
-
-    try:
-        yield
-    except SchemaAheadError as error:
-        message = "The database belongs to a newer version of this program: install that one."
-        raise Unavailable("SCHEMA_AHEAD", message) from error
-    except Exception as error:
-        if not _is_from_a_driver(error):
-            raise
-        cause = str(getattr(error, "orig", None) or error).partition("\n")[0]
-        raise Unavailable("DATABASE_UNAVAILABLE", f"The database cannot be used: {cause}") from error
-
-
-def _is_from_a_driver(error: Exception) -> bool:
-    import sqlite3
-
-    from asyncpg import PostgresError
-    from sqlalchemy.exc import SQLAlchemyError
-
-    return isinstance(error, (OSError, sqlite3.Error, PostgresError, SQLAlchemyError))
 
 
 @contextlib.contextmanager

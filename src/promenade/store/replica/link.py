@@ -135,6 +135,13 @@ async def count_uploads(session: Session) -> tuple[int, int]:
     return total - rejected, rejected
 
 
+async def oldest_upload(session: Session) -> datetime | None:
+    """Return when the first of what waits to be sent happened; None: nothing waits."""
+    first = select(_UPLOADS.c.happened_at).where(_UPLOADS.c.rejected_at.is_(None)).order_by(_UPLOADS.c.number)
+    rows = await session.execute(first.limit(1))
+    return rows[0][0] if rows else None
+
+
 async def read_rejected(session: Session, limit: int) -> Sequence[Rejected]:
     """Return up to ``limit`` rejected uploads, oldest first; they are not sent again automatically."""
     names = ("kind", "subject_id", "transaction_id", "transaction_counter", "rejected_at", "reason")

@@ -165,7 +165,7 @@ async def show_link(database: Database, *, at: datetime) -> dict[str, Any]:
 def _described(link: Link, at: datetime) -> dict[str, Any]:
     settings = link.settings
     return {
-        "state": _state(link, at),
+        "state": link_state(link, at),
         "url": settings.url,
         "authUrl": settings.auth_url,
         "clientId": settings.client_id,
@@ -182,7 +182,8 @@ def _described(link: Link, at: datetime) -> dict[str, Any]:
     }
 
 
-def _state(link: Link, at: datetime) -> str:
+def link_state(link: Link, at: datetime) -> str:
+    """Return WAITING (no attempt yet), CONNECTED, FAILING or QUIET (no attempt for a long time)."""
     if link.last_attempt_at is None:
         return "WAITING"
     quiet = max(_QUIET, 3 * timedelta(seconds=link.settings.interval_seconds))

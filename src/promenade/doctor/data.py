@@ -1,0 +1,75 @@
+"""The database: whether it answers, has this program's tables, keeps tenants apart, and agrees on the time."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+
+from promenade.doctor.findings import CLOCKS_DIFFER, Finding, judge_clock
+from promenade.errors import Unavailable
+from promenade.settings import Settings
+from promenade.store.driver.checkup import clock_of, file_of
+from promenade.store.driver.faults import database_errors
+from promenade.store.driver.migrations import HEAD, current
+from promenade.store.driver.roles import needless_power
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Database
+
+
+def examine_database(settings: Settings, clock: Callable[[], datetime]) -> Sequence[Finding]:
+    """Look at everything but the rows."""
+    url = settings.database_url
+    file = file_of(url)
+    if file is not None and not file.exists():
+        remedy = "Name the right one with --data-dir or --database-url, or start the service once, which makes it."
+        return [Finding.fail("database", f"There is no database {file}.", remedy)]
+    try:
+        with database_errors():
+            revision = current(url)
+            told, power = clock_of(url), needless_power(url) if revision == HEAD else None
+    except Unavailable as error:
+        if error.code == "SCHEMA_AHEAD":
+            return [Finding.fail("schema", error.message, "Install the version that has upgraded it, or a newer one.")]
+        remedy = "See that the server runs, that --database-url and its password are right, and that a firewall lets"
+        if file is not None:
+            remedy = "Stop the service, keep a copy of the file, and restore the last backup"
+            return [Finding.fail("database", error.message, f"{remedy} (docs/how-to/backup-and-restore.md).")]
+        return [Finding.fail("database", error.message, f"{remedy} this machine through.")]
+    findings = [Finding.ok("database", f"{'SQLite' if file is not None else 'PostgreSQL'} answers.")]
+    findings.append(_schema(revision))
+    if power is not None:
+        message = f"The role {power[0]} {power[1]}, so the database would not keep tenants apart for us."
+        remedy = "Serve as a role that owns nothing: `promenade db grant ROLE` as the owner, then --database-url."
+        findings.append(Finding.warn("role", message, remedy))
+    if told is not None:
+        findings.append(_clock(told, clock(), is_file=file is not None))
+    return findings
+
+
+def _schema(revision: str | None) -> Finding:
+    if revision == HEAD:
+        return Finding.ok("schema", f"Its tables are those of this version ({HEAD}).")
+    found = "It has no tables yet" if revision is None else f"Its tables are of an older version ({revision})"
+    remedy = "Run `promenade db upgrade`; SQLite is also upgraded when the service starts."
+    return Finding.fail("schema", f"{found}; this program needs {HEAD}.", remedy)
+
+
+def _clock(told: datetime, now: datetime, *, is_file: bool) -> Finding:
+    ahead = (now - told).total_seconds()
+    if not is_file:
+        return judge_clock(ahead, "the database's server")
+    if ahead > -CLOCKS_DIFFER:
+        return Finding.ok("clock", f"It is {now:%Y-%m-%d %H:%M:%S} UTC, later than the last write to the database.")
+    message = f"It is {now:%Y-%m-%d %H:%M:%S} UTC, {-ahead:.0f} seconds before the last write to the database."
+    return Finding.fail("clock", message, "The clock was set back: let it be set by NTP (`timedatectl set-ntp true`).")
+
+
+@asynccontextmanager
+async def opened(settings: Settings) -> AsyncIterator[Database]:
+    """Open the database, and close it at the end."""
+    database = await open_database(settings.database_url)
+    try:
+        yield database
+    finally:
+        await database.close()

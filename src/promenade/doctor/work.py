@@ -1,0 +1,92 @@
+"""What waits to be done, and who does it; of a store also whether strangers could take it over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from promenade.doctor.findings import Finding
+from promenade.store.access.local_store import StoreRow
+from promenade.store.clockwork.backlog import Backlog, read_backlog
+from promenade.store.driver.unit import Database
+from promenade.store.replica.link import count_uploads, oldest_upload
+from promenade.workflows.clockwork.sheet import clock_sheet
+
+_LATE = timedelta(minutes=10)
+_UPLOADS_LATE, _UPLOADS_MAX = timedelta(days=1), timedelta(days=14)
+_STARTS_WORK = "Start `promenade worker`, or serve with one process, which works, too."
+_TROUBLED = frozenset({"STUCK", "FAILED", "TROUBLE"})
+
+
+def examine_store(store: StoreRow) -> Sequence[Finding]:
+    """Look at what only a store has."""
+    if store.password_hash is not None:
+        return [Finding.ok("password", "The administrator's password is set.")]
+    remedy = "Set it on the store's page, or with `promenade local-admin reset-password`."
+    message = "The administrator's password is not set: whoever comes first sets it."
+    return [Finding.fail("password", message, remedy)]
+
+
+async def examine_work(database: Database, store_tenant: str | None, at: datetime) -> Sequence[Finding]:
+    """Look at the clock jobs and all queues; ``store_tenant`` is the tenant of a store, None: this is a cloud."""
+    findings = [_jobs([(one["job"], one["state"]) for one in await clock_sheet(database, at)])]
+    findings += _queues(await database.read(read_backlog, system=True), at)
+    if store_tenant is not None:
+        waiting, rejected = await database.read(count_uploads, tenant=store_tenant)
+        oldest = await database.read(oldest_upload, tenant=store_tenant)
+        findings += _uploads(waiting, rejected, oldest, at)
+    return findings
+
+
+def _jobs(states: Sequence[tuple[str, str]]) -> Finding:
+    if all(state == "NEW" for _, state in states):
+        return Finding.warn("worker", "No worker has run on this database yet.", _STARTS_WORK)
+    troubled = [name for name, state in states if state in _TROUBLED]
+    if troubled:
+        remedy = "`promenade clockwork` shows their last errors; they are tried again."
+        return Finding.warn("worker", f"Jobs of the clock that have trouble: {', '.join(troubled)}.", remedy)
+    late = [name for name, state in states if state == "LATE"]
+    if late:
+        return Finding.fail("worker", f"Jobs of the clock are late: {', '.join(late[:5])}.", _STARTS_WORK)
+    return Finding.ok("worker", "The jobs of the clock run.")
+
+
+def _queues(backlog: Backlog, at: datetime) -> Sequence[Finding]:
+    findings = []
+    for name, what, since, count in (
+        ("side-effects", "side effects of confirmed sales", backlog.sales_since, backlog.sales),
+        ("events", "events for subscribers", backlog.events_since, backlog.events),
+    ):
+        if since is not None and at - since > _LATE:
+            message = f"{count} {what} wait, the oldest for {_shown(at - since)}."
+            findings.append(Finding.fail(name, message, _STARTS_WORK))
+        else:
+            findings.append(Finding.ok(name, f"{count} {what} wait."))
+    if backlog.sales_failed:
+        remedy = "Mend the cause that `promenade side-effects list --tenant ... --status FAILED` shows, then requeue."
+        message = f"The side effects of {backlog.sales_failed} sales have failed."
+        findings.append(Finding.warn("side-effects", message, remedy))
+    return findings
+
+
+def _uploads(waiting: int, rejected: int, oldest: datetime | None, at: datetime) -> Sequence[Finding]:
+    findings = []
+    if rejected:
+        remedy = "See why with `promenade sync-link show`, mend it, and send them again: `promenade sync-link retry`."
+        findings.append(Finding.warn("uploads", f"The cloud has refused {rejected} sales or coupons.", remedy))
+    age = timedelta() if oldest is None else at - oldest
+    message = f"{waiting} sales and coupons wait to be sent to the cloud"
+    if age > _UPLOADS_LATE:
+        remedy = "Mend the link; nothing is lost meanwhile, and shares of budgets run out after 14 days without it."
+        verdict = Finding.fail if age > _UPLOADS_MAX else Finding.warn
+        findings.append(verdict("uploads", f"{message}, the oldest for {_shown(age)}.", remedy))
+    else:
+        findings.append(Finding.ok("uploads", f"{message}."))
+    return findings
+
+
+def _shown(age: timedelta) -> str:
+    minutes = int(age.total_seconds()) // 60
+    if minutes < 120:
+        return f"{minutes} minutes"
+    return f"{minutes // 60} hours" if minutes < 48 * 60 else f"{age.days} days"

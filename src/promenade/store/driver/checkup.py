@@ -1,0 +1,33 @@
+"""What an operator asks of a database before anything else: its file, its clock. It is neither made nor upgraded."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy.engine import make_url
+
+from promenade.store.driver.migrations import in_transaction
+
+_CLOCK = sa.text("SELECT clock_timestamp()")
+
+
+def file_of(url: str) -> Path | None:
+    """Return the file of a SQLite database; None: it is on a server, or in memory."""
+    name = make_url(url).database
+    return Path(name) if url.startswith("sqlite") and name and name != ":memory:" else None
+
+
+def clock_of(url: str) -> datetime | None:
+    """Return the time on the database's server, or when a SQLite file was last written; None: it is not there.
+
+    Raises the driver's errors.
+    """
+    if url.startswith("sqlite"):
+        file = file_of(url)
+        files = [] if file is None else [file, file.with_name(file.name + "-wal")]
+        written = [one.stat().st_mtime for one in files if one.exists()]
+        return datetime.fromtimestamp(max(written), UTC) if written else None
+    told: datetime = in_transaction(url, lambda connection: connection.execute(_CLOCK).scalar_one())
+    return told.astimezone(UTC)

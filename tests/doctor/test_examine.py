@@ -1,0 +1,282 @@
+"""What `promenade doctor` finds in a cloud and in a store, when all is well and when something is broken."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import AsyncIterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import update
+
+from promenade import __version__
+from promenade.doctor import Finding, Verdict, examine, worst
+from promenade.doctor.findings import judge_clock, judge_expiry
+from promenade.doctor.machine import judge_room
+from promenade.settings import Settings
+from promenade.store.access.local_store import set_password
+from promenade.store.driver.schema import table
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Database, Session
+from promenade.store.replica.link import LinkSettings, write_attempt, write_settings, write_synced
+from promenade.store.replica.uploads import add, reject
+from promenade.store.sales.jobs import job_row
+from promenade.workflows.access.certificate_authority import CertificateAuthority
+from promenade.workflows.access.local_admin import establish_store
+from tests.kit.databases import DIALECTS, Databases, Dialect, past_the_wall
+from tests.kit.processes import free_port
+from tests.kit.receiver import Answer, Receiver
+from tests.workflows.webhooks.test_sending import certified
+
+TENANT = "local"
+OK, WARN, FAIL = Verdict.OK, Verdict.WARN, Verdict.FAIL
+JSON = {"content-type": "application/json"}
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def said(body: object, status: int = 200) -> Answer:
+    return Answer(status, JSON, json.dumps(body).encode())
+
+
+def health(**changes: object) -> Answer:
+    told = {"status": "UP", "version": __version__, "timestamp": now().isoformat(), "checks": {}}
+    return said(told | changes)
+
+
+def told(findings: Sequence[Finding], check: str) -> list[tuple[Verdict, str]]:
+    """Return verdict and message of the findings of one check."""
+    return [(one.verdict, one.message) for one in findings if one.check == check]
+
+
+def verdicts(findings: Sequence[Finding], check: str) -> list[Verdict]:
+    return [verdict for verdict, _ in told(findings, check)]
+
+
+@pytest.fixture
+async def store(databases: Databases) -> AsyncIterator[tuple[Settings, Database]]:
+    """Return a store with a password, whose service answers nowhere."""
+    url = databases.create("sqlite")
+    database = await open_database(url)
+    await establish_store(database, TENANT, instance_id="i", api_key="a" * 64, at=now())
+    await database.write(lambda session: set_password(session, "hash", now()), system=True)
+    yield Settings(database=url, port=free_port()), database
+    await database.close()
+    databases.drop(url)
+
+
+async def link(database: Database, url: str, *, error: str | None = None, minutes_ago: float | None = 0) -> None:
+    """Link the store, as if it had last exchanged data, or tried to, some minutes ago; None: never."""
+    settings = LinkSettings(url, url, "store", "s3cret", "S-1", None, None, 60)
+
+    async def work(session: Session) -> None:
+        await write_settings(session, settings, at=now(), forget=True)
+        if minutes_ago is not None:
+            at = now() - timedelta(minutes=minutes_ago)
+            await write_attempt(session, at=at, error=error)
+            await write_synced(session, "c", at=at)
+
+    await database.write(work, system=True)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_a_cloud_that_has_just_been_made(databases: Databases, dialect: Dialect) -> None:
+    url = databases.create(dialect)
+    with Receiver() as service:
+        service.answers("/health", health())
+        findings = await examine(Settings(database=url, public_url=service.url), now)
+    databases.drop(url)
+    assert [one.check for one in findings if one.verdict is not OK] == ["worker"]
+    assert "No worker has run" in told(findings, "worker")[0][1]
+    assert {"disk", "database", "schema", "clock", "service", "version"} <= {one.check for one in findings}
+    assert not {"link", "uploads", "password"} & {one.check for one in findings}
+    assert all((one.remedy is None) == (one.verdict is OK) for one in findings)
+
+
+async def test_a_role_that_tenants_are_not_kept_from(databases: Databases) -> None:
+    url = databases.create("postgresql")
+    findings = await examine(Settings(database=past_the_wall(url), port=free_port()), now)
+    databases.drop(url)
+    assert verdicts(findings, "role") == [WARN]
+    assert "is a superuser" in told(findings, "role")[0][1]
+
+
+@pytest.mark.parametrize(
+    ("content", "check", "says"),
+    [
+        (None, "database", "There is no database"),
+        (b"no database at all" * 100, "database", "The database cannot be used: file is not a database"),
+        (b"", "schema", "It has no tables yet"),
+    ],
+)
+async def test_a_file_that_is_no_database_of_ours(tmp_path: Path, content: bytes | None, check: str, says: str) -> None:
+    file = tmp_path / "promenade.db"
+    if content is not None:
+        file.write_bytes(content)
+    findings = await examine(Settings(data_dir=tmp_path, port=free_port()), now)
+    assert verdicts(findings, check) == [FAIL]
+    assert told(findings, check)[0][1].startswith(says)
+    assert verdicts(findings, "work") == [Verdict.SKIPPED]
+    assert file.exists() == (content is not None)
+    assert not content or file.read_bytes() == content
+
+
+async def test_a_database_of_a_newer_version(databases: Databases) -> None:
+    url = databases.create("sqlite")
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as database, database:
+        database.execute("UPDATE alembic_version SET version_num = '9999'")
+    findings = await examine(Settings(database=url, port=free_port()), now)
+    databases.drop(url)
+    assert verdicts(findings, "schema") == [FAIL]
+    assert "newer version" in told(findings, "schema")[0][1]
+
+
+async def test_a_server_that_does_not_answer() -> None:
+    url = f"postgresql://nobody:s3cret@127.0.0.1:{free_port()}/promenade"
+    findings = await examine(Settings(database=url, port=free_port()), now)
+    assert verdicts(findings, "database") == [FAIL]
+    assert "s3cret" not in str(findings)
+
+
+async def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
+    findings = await examine(Settings(data_dir=tmp_path / "none", port=free_port()), now)
+    assert verdicts(findings, "disk") == [FAIL]
+    assert not (tmp_path / "none").exists()
+
+
+async def test_a_clock_that_was_set_back(store: tuple[Settings, Database]) -> None:
+    settings, _ = store
+    findings = await examine(settings, lambda: now() - timedelta(hours=1))
+    assert verdicts(findings, "clock") == [FAIL]
+    assert "before the last write" in told(findings, "clock")[0][1]
+
+
+async def test_a_service_that_is_down_old_or_something_else(store: tuple[Settings, Database]) -> None:
+    settings, _ = store
+    assert verdicts(await examine(settings, now), "service") == [WARN]
+    with Receiver() as service:
+        running = replace(settings, public_url=service.url)
+        service.answers("/health", said({"hello": "world"}), Answer(200, JSON, b"<html>"), health(version="0.0.9"),
+                        health(checks={"database": {"status": "UP"}, "cache": {"status": "DOWN"}}))  # fmt: skip
+        for _ in range(2):
+            assert verdicts(await examine(running, now), "service") == [WARN]
+        old = await examine(running, now)
+        assert (verdicts(old, "service"), verdicts(old, "version")) == ([OK], [WARN])
+        assert told(await examine(running, now), "service")[0][1].endswith("is down: cache.")
+
+
+async def test_a_store_that_anybody_could_take_over(store: tuple[Settings, Database]) -> None:
+    settings, database = store
+    assert verdicts(await examine(settings, now), "password") == [OK]
+    await database.write(lambda session: set_password(session, None, now()), system=True)
+    assert verdicts(await examine(settings, now), "password") == [FAIL]
+
+
+async def test_a_link_and_the_cloud_at_its_end(store: tuple[Settings, Database]) -> None:
+    settings, database = store
+    assert told(await examine(settings, now), "link") == [
+        (OK, "The store has no cloud: it prices and sells on its own.")
+    ]
+    with Receiver() as cloud:
+        cloud.answers("/oauth/token", said({"access_token": "good", "token_type": "bearer", "expires_in": 3600}))
+        cloud.answers("/health", health())
+        await link(database, cloud.url)
+        findings = await examine(settings, now)
+        assert [verdicts(findings, one) for one in ("link", "cloud", "clock", "version")] == [
+            [OK],
+            [OK],
+            [OK, OK],
+            [OK],
+        ]
+        assert {one.path for one in cloud.requests()} == {"/oauth/token", "/health"}
+        cloud.answers("/health", health(version="0.9.0", timestamp=(now() + timedelta(seconds=90)).isoformat()))
+        await link(database, cloud.url, error="It answered 500.", minutes_ago=1)
+        findings = await examine(settings, now)
+        assert [verdicts(findings, one) for one in ("link", "cloud", "clock", "version")] == [
+            [FAIL], [OK], [OK, FAIL], [WARN],
+        ]  # fmt: skip
+        assert "It answered 500." in told(findings, "link")[0][1]
+        cloud.answers("/health", said({"it": "works"}))
+        assert verdicts(await examine(settings, now), "cloud") == [FAIL]
+        cloud.answers("/oauth/token", said({"error": "invalid_client"}, 401))
+        await link(database, cloud.url, minutes_ago=60)
+        findings = await examine(settings, now)
+        assert [verdicts(findings, one) for one in ("link", "cloud")] == [[WARN], [FAIL]]
+        assert "refuses this client" in told(findings, "cloud")[0][1]
+    await link(database, cloud.url, minutes_ago=None)
+    findings = await examine(settings, now)
+    assert [verdicts(findings, one) for one in ("link", "cloud")] == [[WARN], [FAIL]]
+    assert "s3cret" not in str(findings)
+
+
+async def test_the_certificate_of_a_cloud(
+    store: tuple[Settings, Database], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings, database = store
+    server, trusted = certified(tmp_path)
+    with Receiver(tls=server) as cloud:
+        await link(database, cloud.url)
+        assert verdicts(await examine(settings, now), "certificate") == [FAIL]
+        monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+        assert verdicts(await examine(settings, now), "certificate") == [WARN]  # it is valid for a day
+
+
+async def test_the_files_of_certificates(tmp_path: Path, store: tuple[Settings, Database]) -> None:
+    settings, _ = store
+    authority = CertificateAuthority(tmp_path, days=365, at=now())
+    authority.open(())
+    cert, key = authority.issue("prices.example")
+    named = replace(settings, mtls_port=8443, mtls_cert=cert, mtls_key=key, mtls_ca=tmp_path / "ca.pem",
+                    mtls_crl=tmp_path / "ca.crl")  # fmt: skip
+    late = now() + timedelta(days=400)
+    assert verdicts(await examine(named, now), "certificate")[:2] == [OK, OK]
+    assert verdicts(await examine(named, lambda: late), "certificate")[::2] == [FAIL, FAIL]
+    (tmp_path / "ca.crl").unlink()
+    assert "No such file" in told(await examine(named, now), "certificate")[2][1]
+
+
+async def test_work_that_nobody_does(store: tuple[Settings, Database]) -> None:
+    settings, database = store
+    old = now() - timedelta(days=2)
+
+    async def leave(session: Session) -> None:
+        for number, status in enumerate(("PENDING", "PENDING", "FAILED")):
+            job, row = job_row(job_id=f"j-{number}", origin="i", transaction_id=f"T-{number}", transaction_counter=1,
+                               payload=b"", at=old)  # fmt: skip
+            await session.execute_many(job, row)
+            await session.rowcount(update(table("side_effect_jobs")).where(
+                table("side_effect_jobs").c.id == f"j-{number}").values(status=status))  # fmt: skip
+            await add(session, "COUPON", f"c-{number}", transaction_id=None, transaction_counter=0, payload=b"",
+                      happened_at=old)  # fmt: skip
+        await reject(session, {"c-0": "It is unknown."}, now())
+
+    await database.write(leave, tenant=TENANT)
+    findings = await examine(settings, now)
+    assert told(findings, "side-effects") == [
+        (FAIL, "2 side effects of confirmed sales wait, the oldest for 2 days."),
+        (WARN, "The side effects of 1 sales have failed."),
+    ]
+    assert told(findings, "uploads") == [
+        (WARN, "The cloud has refused 1 sales or coupons."),
+        (WARN, "2 sales and coupons wait to be sent to the cloud, the oldest for 2 days."),
+    ]
+    assert worst(findings) is FAIL
+
+
+def test_rooms_clocks_and_expiries_are_judged() -> None:
+    gb = 1_000_000_000
+    assert [judge_room(free, size, "/data").verdict for free, size in (
+        (50 * gb, 0), (50 * gb, 60 * gb), (gb, 0), (gb // 10, 0))] == [OK, WARN, WARN, FAIL]  # fmt: skip
+    assert [judge_clock(ahead, "it").verdict for ahead in (0, -4.9, 5, -59, 60, -60)] == [
+        OK, OK, WARN, WARN, FAIL, FAIL,
+    ]  # fmt: skip
+    assert "10 seconds behind" in judge_clock(-10, "it").message
+    days = (31, 29, 0, -3)
+    assert [judge_expiry("It", timedelta(days=one), "").verdict for one in days] == [OK, WARN, FAIL, FAIL]
+    assert worst([]) is OK
