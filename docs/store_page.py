@@ -12,6 +12,14 @@ from docs.markdown import table, text_of
 from docs.pos_reference import _handlers, _link, _shape
 from promenade.web.access.local_admin import ApiKey, LocalAdmin, LoginRequest, Redirect, SetupRequest
 from promenade.web.access.local_requests import Done, LocalRequests
+from promenade.web.access.store_state import (
+    DownloadState,
+    LinkState,
+    StoreState,
+    StoreStateAdmin,
+    TillState,
+    UploadState,
+)
 from promenade.web.access.till_keys import NewTillKey, Rotation, TillKeyAdmin, TillKeys, TillKeyState, TillName
 
 __all__ = ["store_page"]
@@ -40,6 +48,7 @@ _CONTRACTS: dict[str, tuple[str, type[Struct] | None, tuple[type[Struct], ...]]]
     "_create": (_SESSION, TillName, (NewTillKey,)),
     "_rotate": (_SESSION, Rotation, (NewTillKey,)),
     "_revoke": (_SESSION, TillName, (Done,)),
+    "_get_state": (_SESSION, None, (StoreState,)),
 }
 _MESSAGES: tuple[type[Struct], ...] = (
     SetupRequest,
@@ -52,6 +61,11 @@ _MESSAGES: tuple[type[Struct], ...] = (
     NewTillKey,
     TillKeys,
     TillKeyState,
+    StoreState,
+    LinkState,
+    DownloadState,
+    TillState,
+    UploadState,
 )
 _BESIDE = inspect.cleandoc(
     """
@@ -68,7 +82,8 @@ def store_page() -> str:
     rows = []
     local = LocalAdmin(none, none, none, none, LocalRequests(""), new_key=none)
     keys = TillKeyAdmin(none, none, none, none, new_key=none, clock=none)
-    for endpoint in [*local.endpoints(), *keys.endpoints()]:
+    state = StoreStateAdmin(none, none, none)
+    for endpoint in [*local.endpoints(), *keys.endpoints(), *state.endpoints()]:
         for method, handler in _handlers(endpoint):
             opens, takes, gives = _CONTRACTS[handler.__name__]
             answers = " or ".join(_link(one) for one in gives)

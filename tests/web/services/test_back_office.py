@@ -244,7 +244,7 @@ def test_a_signed_in_user_gets_the_areas_of_the_role(office: Office, role: str, 
     assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store")
     me = answer.json()
     assert (me["tenantId"], me["edition"], me["scopes"]) == (TENANT, "cloud", sorted(ROLES[role]))
-    assert me["services"] == {"admin": True, "reporting": True, "pos": pos, "publicApi": public_api}
+    assert me["services"] == {"admin": True, "reporting": True, "pos": pos, "publicApi": public_api, "store": False}
     assert me["user"].startswith(role)
 
 
@@ -281,7 +281,7 @@ def test_the_administrator_of_a_store_is_known_by_the_session(branch: Store) -> 
     assert browser.http.get("/ui/sign-in.json").json() == {**told, "isSetUp": True, "hasSession": True}
     me = browser.http.get("/ui/me").json()
     assert (me["user"], me["edition"], me["scopes"]) == ("admin", "local-store", ["svc.Admin"])
-    assert me["services"] == {"admin": True, "reporting": True, "pos": True, "publicApi": False}
+    assert me["services"] == {"admin": True, "reporting": True, "pos": True, "publicApi": False, "store": True}
     assert browser.http.get("/").status_code == 200
     browser.post("logout")
     assert browser.http.get("/ui/me").status_code == 401

@@ -37,6 +37,11 @@ class ConfirmationRow:
     returned: bytes | None
 
 
+async def has_iterations(session: Session) -> bool:
+    """Return whether any basket of the tenant was priced and kept."""
+    return bool(await session.execute(select(_ITERATIONS.c.transaction_id).limit(1)))
+
+
 async def read_iterations(session: Session, origin: str, transaction_id: str) -> Sequence[IterationRow]:
     """Return the transaction's latest iterations, the newest first; at most `ITERATIONS_MAX`."""
     rows = _ITERATIONS.c

@@ -8,6 +8,7 @@ as well: the Host header must be an address or one of the store's own names.
 
 from __future__ import annotations
 
+from datetime import datetime
 from ipaddress import ip_address
 from socket import gethostname
 from typing import Any
@@ -125,3 +126,8 @@ def local_answer(body: msgspec.Struct, cookie: str | None = None) -> Answer:
     if cookie is not None:
         headers.append((b"set-cookie", cookie.encode("ascii")))
     return Answer(msgspec.json.encode(body), headers=headers)
+
+
+def moment(at: datetime | None) -> str | None:
+    """Return a moment in UTC as answers show it, in whole seconds; None stays None."""
+    return None if at is None else f"{at:%Y-%m-%dT%H:%M:%SZ}"

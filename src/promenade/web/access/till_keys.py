@@ -13,7 +13,7 @@ from promenade.log import Logger
 from promenade.store.access.till_keys import TillKey
 from promenade.store.driver.unit import Database
 from promenade.web.access.api_key import StoreAuthenticator
-from promenade.web.access.local_requests import ROOT, Done, LocalRequests, address_of, local_answer, text_of
+from promenade.web.access.local_requests import ROOT, Done, LocalRequests, address_of, local_answer, moment, text_of
 from promenade.web.http.endpoint import Answer, Endpoint, Handler
 from promenade.workflows.access.local_admin import KnownStore
 from promenade.workflows.access.till_keys import (
@@ -24,7 +24,6 @@ from promenade.workflows.access.till_keys import (
     rotate_till_key,
 )
 
-_MOMENT = "%Y-%m-%dT%H:%M:%SZ"
 _log = Logger("promenade.web")
 
 
@@ -123,7 +122,7 @@ class TillKeyAdmin:
         until = await rotate_till_key(self._database, name, key, at=self._clock(), overlap_hours=hours)
         await self._known.expect_changes()
         _log.info("till_key.rotated", till=name, address=address_of(scope))
-        return local_answer(NewTillKey(name, key, _shown(until)))
+        return local_answer(NewTillKey(name, key, moment(until)))
 
     async def _revoke(self, scope: Scope, receive: Receive) -> Answer:
         """Refuse a till's keys from this moment on."""
@@ -137,10 +136,5 @@ class TillKeyAdmin:
 
 def _state(key: TillKey, now: datetime) -> TillKeyState:
     until = key.former_until if key.former_until is not None and now < key.former_until else None
-    return TillKeyState(
-        key.name, f"{key.created_at:{_MOMENT}}", _shown(key.rotated_at), _shown(until), _shown(key.last_used_at)
-    )
-
-
-def _shown(moment: datetime | None) -> str | None:
-    return None if moment is None else f"{moment:{_MOMENT}}"
+    created = moment(key.created_at) or ""
+    return TillKeyState(key.name, created, moment(key.rotated_at), moment(until), moment(key.last_used_at))

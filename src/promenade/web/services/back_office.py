@@ -61,6 +61,7 @@ class Services(msgspec.Struct, frozen=True, rename="camel"):
     reporting: bool  #: Whether `/reporting` is allowed.
     pos: bool  #: Whether `/pos` is allowed; in a store with the API key.
     public_api: bool  #: Whether reading and writing `/api/v1` is allowed.
+    store: bool  #: Whether this is a store and its administrator, whom `/local-admin` obeys.
 
 
 class Me(msgspec.Struct, frozen=True, rename="camel"):
@@ -112,6 +113,7 @@ def _me(caller: Caller, edition: str) -> Me:
         reporting=True,
         pos=is_store or not scopes.isdisjoint({POS_READER, ADMIN}),
         public_api=scopes >= {PUBLIC_READ, PUBLIC_WRITE},
+        store=is_store,
     )
     written = [one.set_name for one in served_entities(Service.ADMIN) if one.admin is not Mode.RO]
     sets = {name: found for name in written if (found := verbs_for(name, scopes))}

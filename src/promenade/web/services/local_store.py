@@ -87,10 +87,12 @@ def _local_administration(
 ) -> list[Endpoint]:
     from promenade.web.access.local_admin import LocalAdmin
     from promenade.web.access.local_requests import LocalRequests
+    from promenade.web.access.store_state import StoreStateAdmin
     from promenade.web.access.till_keys import TillKeyAdmin
 
     requests = LocalRequests(settings.base_url)
     password = StorePassword(known, context.database, context.clock)
     local = LocalAdmin(known, password, sessions, authenticator, requests, new_key=new_key)
     keys = TillKeyAdmin(context.database, known, authenticator, requests, new_key=new_key, clock=context.clock)
-    return [*local.endpoints(), *keys.endpoints()]
+    state = StoreStateAdmin(context, authenticator, requests)
+    return [*local.endpoints(), *keys.endpoints(), *state.endpoints()]

@@ -16,6 +16,7 @@ sap.ui.define(
      */
     const SIGNED_OUT = "promenade.signedOut";
     const STORE = "local-store";
+    const FIRST_DAY = "#/store"; // where a store that has just been set up begins
     const NEVER = new Promise(() => {});
 
     let how = null;
@@ -91,6 +92,9 @@ sap.ui.define(
     async function enterStore() {
       if (!how.hasSession) {
         await Pages.password(how.isSetUp);
+        if (!how.isSetUp && !window.location.hash) {
+          window.location.hash = FIRST_DAY;
+        }
       }
       return ask();
     }

@@ -10,6 +10,7 @@ sap.ui.define([], function () {
 
   return [
     {key: "home", icon: "sap-icon://home", needs: "admin"},
+    {key: "store", icon: "sap-icon://retail-store", needs: "store"},
     {
       key: "promotions",
       icon: "sap-icon://tags",

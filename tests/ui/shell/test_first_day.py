@@ -1,0 +1,148 @@
+"""A store's first day: its page guides through the link, the first download, a till's key and a test basket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.kit.databases import Databases
+from tests.ui.desk import Desk, Shop, escape
+from tests.ui.test_everywhere import NARROW, judge
+from tests.web.replica.link.chain import Branch, Cloud, start_branch, start_cloud
+from tests.web.replica.link.shelf import SHELF
+
+PASSWORD = "correct horse battery"
+LINE = "#promenade---store--line"
+
+
+@pytest.fixture
+def cloud(databases: Databases, logs: Path, tmp_path: Path) -> Iterator[Cloud]:
+    """Start a cloud with a promotion."""
+    url = databases.create("sqlite")
+    started = start_cloud(url, tmp_path / "clock", logs / "first-day-cloud.log", SHELF)
+    yield started
+    started.close()
+    databases.drop(url)
+
+
+@pytest.fixture
+def branch(logs: Path, tmp_path: Path) -> Iterator[Branch]:
+    """Start a store that has just been unpacked."""
+    directory = tmp_path / "store"
+    directory.mkdir()
+    started = start_branch(directory, tmp_path / "clock", logs / "first-day-store.log")
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def seat(branch: Branch, browser: Browser) -> Iterator[Desk]:
+    """Return a desk in the store."""
+    desk = Desk(Shop(branch.service.url, {}, branch.directory), browser)
+    try:
+        yield desk
+        desk.require_quiet()
+    finally:
+        desk.close()
+
+
+def arrive(seat: Desk, **how: str) -> Page:
+    """Log in to a store whose password is set, and open the page."""
+    page = seat.blank(**how)
+    words = {"password": PASSWORD, "confirmPassword": PASSWORD}
+    page.request.post(f"{seat.shop.url}/local-admin/setup", data=words)
+    page.goto(f"{seat.shop.url}/#/store")
+    page.locator("#session-password-inner").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    page.locator(LINE).wait_for()
+    return page
+
+
+def read_key(page: Page) -> str:
+    """Return the key that a dialog shows, and close it."""
+    dialog = page.get_by_role("dialog")
+    key = dialog.get_by_role("textbox").input_value()
+    assert len(key) == 64
+    dialog.get_by_role("button", name="I have entered it").click()
+    expect(dialog).to_have_count(0)
+    return key
+
+
+def test_a_store_is_guided_from_its_first_minute_to_its_first_till(branch: Branch, seat: Desk, cloud: Cloud) -> None:
+    page = arrive(seat)
+    expect(page.locator(LINE)).to_contain_text("without any promotion. Still waiting: the first till.")
+    expect(page.locator("#promenade---store--command")).to_contain_text("promenade sync-link set")
+    branch.link(cloud)
+    expect(page.locator("#promenade---store--link")).to_contain_text(f"Linked to {cloud.url} as S1.")
+    expect(page.locator("#promenade---store--download")).to_contain_text("Promotions that can be priced: 1")
+    expect(page.locator(LINE)).to_contain_text("with 1 promotions. Still waiting: the first till.")
+
+    page.get_by_label("Name of the till").fill("Till 1")
+    page.get_by_role("button", name="Create key").click()
+    key = read_key(page)
+    row = page.get_by_role("row").filter(has_text="Till 1")
+    expect(row).to_contain_text("Never used")
+    beat = {"x-api-key": key}
+    assert branch.http.get("/pos/heartbeat", headers=beat).status_code == 200
+    expect(row).to_contain_text("Used on")
+    expect(page.locator(LINE)).to_contain_text("Nothing waits.")
+
+    row.get_by_role("button", name="New key").click()
+    other = read_key(page)
+    expect(row).to_contain_text("The former key is accepted until")
+    assert branch.http.get("/pos/heartbeat", headers=beat).status_code == 200
+    row.get_by_role("button", name="Revoke").click()
+    page.get_by_role("alertdialog").get_by_role("button", name="Revoke").click()
+    expect(row).to_have_count(0)
+    assert branch.http.get("/pos/heartbeat", headers={"x-api-key": other}).status_code == 401
+
+    page.get_by_role("button", name="Price a test basket").click()
+    page.wait_for_url("**/#/simulator**")
+
+
+def test_a_store_that_has_just_been_set_up_begins_here(seat: Desk) -> None:
+    page = seat.blank()
+    page.goto(seat.shop.url)
+    page.locator("#session-password-inner").fill(PASSWORD)
+    page.locator("#session-repeated-inner").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    page.locator(LINE).wait_for()
+    assert page.url == f"{seat.shop.url}/#/store"
+
+
+def test_what_is_wrong_is_said(branch: Branch, seat: Desk, cloud: Cloud) -> None:
+    page = arrive(seat)
+    for _ in range(2):
+        page.get_by_label("Name of the till").fill("Till 1")
+        page.get_by_role("button", name="Create key").click()
+        if _ == 0:
+            read_key(page)
+    expect(page.get_by_text("The till Till 1 has a key: rotate or revoke it.")).to_be_visible()
+    escape(page)
+    cloud.service.kill()
+    branch.link(cloud)
+    expect(page.locator("#promenade---store--link")).to_contain_text("was not reached")
+    expect(page.locator(LINE)).to_contain_text(
+        "Still waiting: the link to the cloud, the first download, the first till."
+    )
+    seat.forgive("409 POST")
+
+
+@pytest.mark.parametrize(("colours", "language"), [("light", "en"), ("dark", "de")])
+def test_the_page_is_accessible_and_fits_on_narrow_screens(seat: Desk, colours: str, language: str) -> None:
+    page = arrive(seat, colours=colours, language=language)
+    expect(page.get_by_role("heading", level=1)).to_have_text({"en": "This store", "de": "Diese Filiale"}[language])
+    assert not judge(page)
+    for width, height in NARROW:
+        page.set_viewport_size({"width": width, "height": height})
+        beside = "() => document.documentElement.scrollWidth <= window.innerWidth + 1"
+        assert page.evaluate(beside), width
+
+
+def test_a_cloud_has_no_such_page(desk: Desk) -> None:
+    page = desk.sit(address="store")
+    page.get_by_text("There is nothing here").wait_for()
+    expect(page.get_by_role("treeitem", name="This store")).to_have_count(0)
