@@ -1,0 +1,1 @@
+"""Stores and clouds of neighbouring versions."""
