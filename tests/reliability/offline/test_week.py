@@ -31,7 +31,7 @@ from tests.web.replica.link.shelf import identity
 Charges = Mapping[tuple[str, int, str], tuple[Decimal, Decimal]]
 
 SMALL = 160
-LARGE = int(os.environ.get("PROMENADE_SOAK") or 100_000)
+LARGE = int(os.environ.get("PROMENADE_SOAK") or 10_000)
 DAYS = 7
 SENDING_SECONDS = 10.0
 ONLINE_PART = 10  # one in this many sales is made before the connection is cut
