@@ -50,7 +50,7 @@ from odata_server.sql.terms.typed import (
     whole,
 )
 from odata_server.sql.translate import Translator
-from odata_server.sql.units import HIDDEN, in_one, member, the_one, units_of, units_of_named
+from odata_server.sql.units import HIDDEN, in_one, member, the_one, unit_of_row, units_of, units_of_named
 from odata_server.syntax import (
     Aggregate,
     AggregateExpression,
@@ -225,9 +225,9 @@ class _Steps:
                 self._group(one.paths, one.apply)
             case Concat():
                 branches = [self._branch(part) for part in one.parts]
-                self.derived = stacked([branch._values() for branch in branches])
-                for branch in branches:
-                    self.units |= branch.units
+                amounts = sorted({name for one in branches for name, units in one._named_units().items() if units})
+                self.derived = stacked([branch._with_currencies(amounts) for branch in branches])
+                self.units = {name: (Member(f"{HIDDEN}concat {name}"),) for name in amounts}
             case _:
                 self._ordered(one)
 
@@ -271,6 +271,22 @@ class _Steps:
         elif cut and (self.derived.limit is not None or self.derived.offset):
             self.derived = self.derived.wrapped()
         return self.derived
+
+    def _named_units(self) -> dict[str, tuple[Expression, ...]]:
+        """Return the currencies of the rows' amounts by their names."""
+        self._values()
+        return self.units
+
+    def _with_currencies(self, amounts: Sequence[str]) -> Derived:
+        """Return the rows with the currency of each of these amounts; null where they have none."""
+        found = self._values(cut=True)
+        reader, terms = self._reader(found), dict(found.terms)
+        for name in amounts:
+            units = [materialised(reader.term(one), reader.context) for one in self.units.get(name, ())]
+            if units:
+                terms[f"{HIDDEN}concat {name}"] = unit_of_row(units)
+        found.terms = terms
+        return found
 
     def _all(self) -> dict[str, Term]:
         """Return all single-valued properties of the entities, and the computed values."""
@@ -357,16 +373,22 @@ class _Steps:
         terms = {"/".join(path): reader.term(member(path)) for path in paths}
         groups = [_grouping(materialised(term, reader.context).element) for term in terms.values()]
         units: dict[str, tuple[Expression, ...]] = {}
+        keys = {member(path) for path in paths}
+        for path in paths:
+            self._keep_currencies("/".join(path), self._units(member(path)), keys, terms, units)
         for item in last.items:
             name = item.alias or "$count"
             if name in terms:
                 raise bad_request("QUERY_SYNTAX", f"{name} occurs twice.", "$apply")
             before = self.scope.uses.weight
-            terms[name], units[name] = aggregated(item, reader), ()
-            if item.method in _OF_AMOUNTS and item.expression is not None:
-                self._keep_currencies(
-                    name, self._units(item.expression), {member(path) for path in paths}, terms, units
-                )
+            units[name] = ()
+            if item.method is None:
+                terms[name] = _counted(item)
+            else:
+                amount = materialised(reader.term(item.expression), reader.context)
+                terms[name] = aggregated(item, amount, reader.context)
+                if item.method in _OF_AMOUNTS:
+                    self._keep_currencies(name, self._units(item.expression), keys, terms, units, amount)
             self.nodes[name] = self.scope.uses.weight - before
         if self.derived is None:
             grouped = Derived(self.scope.source, terms, self.conditions, groups)
@@ -381,12 +403,16 @@ class _Steps:
         keys: Collection[Expression],
         terms: dict[str, Term],
         units: dict[str, tuple[Expression, ...]],
+        amount: Term | None = None,
     ) -> None:
-        """Make an aggregate null for several currencies, and keep the one that it has, unless it is grouped by it."""
+        """Keep the currency that a value of the groups has, unless they are grouped by it.
+
+        An aggregate of ``amount`` is null for several currencies; None: the value is one that they are grouped by.
+        """
         reader, kept = self._reader(self.derived), [one for one in found if one in keys]
         others = [materialised(reader.term(one), reader.context) for one in found if one not in keys]
-        if others:
-            terms[name] = in_one(terms[name], others)
+        if others and amount is not None:
+            terms[name] = in_one(terms[name], others, amount)
         for at, one in enumerate(others):
             hidden = f"{HIDDEN}{at} {name}"
             terms[hidden] = the_one(one)
@@ -399,18 +425,21 @@ def _grouping(element: ColumnElement[Any]) -> ColumnElement[Any]:
     return cast(element, Boolean()) if isinstance(element, True_ | False_) else element
 
 
-def aggregated(item: AggregateExpression, translator: Translator) -> Term:
-    """Return the value of an aggregate over the rows of a group. Raise 400, and 501 for custom methods."""
+def _counted(item: AggregateExpression) -> Term:
+    """Return the number of rows of a group. Raise 501 for custom aggregates."""
     if item.from_:
         raise not_implemented("aggregate with from")
-    if item.method is None:
-        if isinstance(item.expression, CountOf) and item.expression.source is None:
-            return Term(Primitive.INT64, func.count(), nullable=False)
-        raise not_implemented("A custom aggregate")
+    if isinstance(item.expression, CountOf) and item.expression.source is None:
+        return Term(Primitive.INT64, func.count(), nullable=False)
+    raise not_implemented("A custom aggregate")
+
+
+def aggregated(item: AggregateExpression, term: Term, context: Context) -> Term:
+    """Return the value of an aggregate of ``term`` over the rows of a group. Raise 400, and 501 for custom methods."""
+    if item.from_:
+        raise not_implemented("aggregate with from")
     if item.alias is None:
         raise bad_request("QUERY_SYNTAX", "An aggregate needs a name: 'with sum as total'.", "$apply")
-    context = translator.context
-    term = materialised(translator.term(item.expression), context)
     if term.collection or (item.method in {"sum", "average"} and term.type not in NUMBERS):
         raise mismatch(f"{term.name or 'An expression'} ({type_name(term)}) has no {item.method}.", term)
     if item.method == "countdistinct":

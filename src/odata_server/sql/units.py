@@ -65,19 +65,30 @@ def member(path: tuple[str, ...]) -> Expression:
     return found
 
 
-def in_one(total: Term, units: list[Term]) -> Term:
-    """Return an aggregate that is null for rows of several currencies."""
-    return replace(total, sql=_if_one(total.element, [one.element for one in units]), nullable=True)
+def in_one(total: Term, units: list[Term], amount: Term) -> Term:
+    """Return an aggregate of ``amount`` that is null if the currencies of its rows differ, or one is not known."""
+    same = and_(*(func.min(one.element) == func.max(one.element) for one in units))
+    known = and_(*(func.count(one.element) >= func.count(amount.element) for one in units))
+    return replace(total, sql=_only_if(and_(same, known), total.element), nullable=True)
 
 
 def the_one(unit: Term) -> Term:
     """Return the currency of the rows; null if they have several."""
-    return replace(unit, sql=_if_one(func.min(unit.element), [unit.element]), nullable=True, indexed=False)
+    least = func.min(unit.element)
+    return replace(unit, sql=_only_if(least == func.max(unit.element), least), nullable=True, indexed=False)
 
 
-def _if_one(value: ColumnElement[Any], units: list[ColumnElement[Any]]) -> ColumnElement[Any]:
-    same = and_(*(func.min(one) == func.max(one) for one in units))
-    return type_coerce(case((same, value), else_=null()), value.type)
+def unit_of_row(units: list[Term]) -> Term:
+    """Return the currency of an amount in one row; null if it is of several."""
+    unit, *others = units
+    if not others:
+        return unit
+    same = and_(*(one.element == unit.element for one in others))
+    return replace(unit, sql=_only_if(same, unit.element), nullable=True, indexed=False)
+
+
+def _only_if(condition: ColumnElement[bool], value: ColumnElement[Any]) -> ColumnElement[Any]:
+    return type_coerce(case((condition, value), else_=null()), value.type)
 
 
 def _paths(expression: Any) -> Iterator[tuple[str, ...]]:

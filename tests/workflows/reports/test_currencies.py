@@ -145,6 +145,7 @@ async def read(market: Market, set_name: str, apply: str) -> list[Mapping[str, A
     return [dict(one) for one in found.items]
 
 
+GROUPS = "groupby(({1}currency),aggregate({0} with sum as y))"
 MIXED = [
     "aggregate({0} with sum as x)",
     "aggregate({0} with average as x)",
@@ -155,6 +156,11 @@ MIXED = [
     "groupby(({2}),aggregate({0} with sum as y))/aggregate(y with sum as x)",
     "groupby(({1}currency),aggregate({0} with sum as y))/compute(y mul 2 as z)/aggregate(z with sum as x)",
     "concat(groupby(({1}currency),aggregate({0} with sum as y)),groupby(({2})))/aggregate(y with sum as x)",
+    "concat({groups},groupby(({2}),aggregate({0} with sum as y)))/aggregate(y with sum as x)",
+    "concat(groupby(({2},{1}currency),aggregate({0} with sum as y)),{groups})/aggregate(y with sum as x)",
+    "groupby(({0}),aggregate($count as n))/aggregate({0} with sum as x)",
+    "groupby(({0},{1}currency),aggregate($count as n))/aggregate({0} with sum as x)",
+    "groupby(({0}))/compute({0} mul 2 as more)/aggregate(more with max as x)",
     "topcount(1000,{0})/aggregate({0} with sum as x)",
     "groupby(({1}currency),aggregate({0} with sum as y))/concat(aggregate(y with sum as x),aggregate(y with max as x))",
 ]
@@ -175,9 +181,26 @@ async def test_an_aggregate_of_two_currencies_is_null(database: Database, source
     by_currency = {str((row["log"] if log else row)["currency"]): row["x"] for row in found}
     assert by_currency.keys() == {"EUR", "JPY"}
     assert 0 < by_currency["EUR"] < LARGE < by_currency["JPY"]
-    for apply in MIXED:
+    for mixed in MIXED:
+        apply = mixed.replace("{groups}", GROUPS)
         rows = await read(market, set_name, apply.format(amount, log, key))
         assert [row["x"] for row in rows] == [None] * len(rows), apply
         (row, *_) = await read(market, set_name, f"filter({log}currency eq 'EUR')/{apply.format(amount, log, key)}")
         assert list(row) == ["x"]
         assert 0 < row["x"] < LARGE, apply
+
+
+async def test_rows_of_several_sources_keep_their_currencies(database: Database) -> None:
+    """A shop sells in one currency, so its total is known; the rows beside it are in euros."""
+    market = await open_shops(database)
+    of_shops = "groupby((posGroup_ID),aggregate(grandTotal with sum as y))"
+    in_euros = "filter(currency eq 'EUR')/groupby((currency),aggregate(grandTotal with sum as y))"
+    for parts in ((of_shops, in_euros), (in_euros, of_shops)):
+        (row,) = await read(market, "CalculationLogs", f"concat({','.join(parts)})/aggregate(y with sum as x)")
+        assert row["x"] is None
+        (row,) = await read(
+            market,
+            "CalculationLogs",
+            f"filter(currency eq 'JPY')/concat({of_shops},{of_shops})/aggregate(y with sum as x)",
+        )
+        assert row["x"] > LARGE
