@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from sqlalchemy import ColumnElement, String, and_, false, func, literal, not_, or_
@@ -24,6 +25,9 @@ def search_condition(expression: SearchExpression, place: Place, context: Contex
     if not names:
         raise ODataError(501, "NOT_IMPLEMENTED", f"{place.entity_type.name} cannot be searched.")
     return _Search([place.column(name) for name in names], context).condition(expression)
+
+
+_WILD = re.compile(r"[\\%_]")
 
 
 class _Search:
@@ -49,9 +53,18 @@ class _Search:
         if self._terms > SEARCH_TERMS_MAX:
             raise bad_request("EXPRESSION_TOO_LARGE", f"$search takes {SEARCH_TERMS_MAX} terms at most.", "$search")
         check_text(text)
+        if self._context.sqlite and text.isascii():
+            return self._like(text)
         found = literal(text.lower(), String())
         texts = (self._lowered(one, plain=text.isascii()) for one in self._columns)
         return or_(false(), *(self._position(one, found) > whole(0) for one in texts))
+
+    def _like(self, text: str) -> ColumnElement[bool]:
+        """SQLite's LIKE heeds no case of ASCII, and takes less than half the time of `lower`."""
+        escaped = _WILD.sub(r"\\\g<0>", text)
+        pattern = literal(f"%{escaped}%", String())
+        found = or_(false(), *(one.like(pattern, escape="\\") for one in self._columns))
+        return func.coalesce(found, false())
 
     def _lowered(self, column: ColumnElement[Any], *, plain: bool) -> ColumnElement[Any]:
         """Return a text in lower case, never null; ``plain``: ASCII only, which takes a tenth of the time."""

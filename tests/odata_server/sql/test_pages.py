@@ -238,6 +238,9 @@ SEARCHES: list[tuple[str, list[int]]] = [
     ("truth comedy", []),
     ("NOT of", [1, 2, 3, 6, 7, 8]),
     ("the NOT hand", [6]),
+    ("l_ft", []),
+    ('"l%25t"', []),
+    ('"\\"', []),
 ]
 
 
