@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.kit.processes import die_with_parent
+from tests.kit.processes import dying_with_parent
 
 __all__ = ["chromium", "environment", "open_page"]
 
@@ -59,12 +59,13 @@ def open_page(url: str, directory: Path, log: Path) -> Iterator[None]:
     assert program is not None
     with log.open("ab") as output:
         process = subprocess.Popen(
-            [program, *_OPTIONS, f"--user-data-dir={directory}", "--enable-logging=stderr", url],
+            dying_with_parent(
+                signal.SIGTERM, program, *_OPTIONS, f"--user-data-dir={directory}", "--enable-logging=stderr", url
+            ),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,  # so that its children can be ended with it
-            preexec_fn=die_with_parent(signal.SIGTERM),
             env=environment(program),
         )
     try:

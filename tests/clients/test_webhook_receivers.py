@@ -28,7 +28,7 @@ from promenade.workflows.access.tenants import create_tenant
 from tests.clients.conftest import MODULES
 from tests.kit.api_client import SECRET
 from tests.kit.databases import DIALECTS, Databases
-from tests.kit.processes import die_with_parent
+from tests.kit.processes import dying_with_parent
 from tests.kit.receiver import Answer, Receiver, Request
 from tests.kit.service import Service
 from tests.web.conftest import run
@@ -235,7 +235,7 @@ class NodeReceiver:
     def __init__(self, node: str, secrets: dict[str, str]) -> None:
         given = json.dumps({"modules": str(MODULES), "secrets": secrets})
         self.process = subprocess.Popen(
-            [node, str(SCRIPT), given], stdout=subprocess.PIPE, text=True, preexec_fn=die_with_parent(signal.SIGKILL)
+            dying_with_parent(signal.SIGKILL, node, str(SCRIPT), given), stdout=subprocess.PIPE, text=True
         )
         self.url = f"http://127.0.0.1:{self.told()['port']}"
 

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import IO
 
-from tests.kit.processes import Account, die_with_parent, free_port, unprivileged_account
+from tests.kit.processes import Account, dying_with_parent, free_port, unprivileged_account
 
 __all__ = ["PostgresServer"]
 
@@ -113,7 +113,7 @@ class PostgresServer:
         command = [str(self._binaries / arguments[0]), *arguments[1:]]
         account = self._account
         return subprocess.Popen(
-            command,
+            dying_with_parent(signal.SIGQUIT, *command),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -121,7 +121,6 @@ class PostgresServer:
             user=account.uid if account else None,
             group=account.gid if account else None,
             extra_groups=[] if account else None,
-            preexec_fn=die_with_parent(signal.SIGQUIT),
             env={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", "TZ": "UTC"},
         )
 

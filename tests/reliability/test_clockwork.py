@@ -25,7 +25,7 @@ from promenade.store.driver.unit import Database, Session
 from promenade.workflows.clockwork import clock_jobs
 from promenade.workflows.context import Context
 from tests.kit.databases import Dialect
-from tests.kit.processes import die_with_parent
+from tests.kit.processes import dying_with_parent
 from tests.reliability.crashing import opened
 from tests.reliability.test_workers import END_SECONDS_MAX, kill_after
 from tests.workflows.outcomes import applied, discount, line, outcome
@@ -38,10 +38,11 @@ HOUR = timedelta(hours=1)
 
 def start(url: str, workers: int, seconds_off: int) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.reliability.clocking", url, str(workers), str(seconds_off)],
+        dying_with_parent(
+            signal.SIGKILL, sys.executable, "-m", "tests.reliability.clocking", url, str(workers), str(seconds_off)
+        ),
         stdout=subprocess.PIPE,
         text=True,
-        preexec_fn=die_with_parent(signal.SIGKILL),
     )
 
 

@@ -16,7 +16,7 @@ from promenade.store.driver.schema import table
 from promenade.workflows.sales.side_effects import ATTEMPTS_MAX, claim_jobs
 from promenade.workflows.sales.side_effects_requeue import requeue_all_failed
 from tests.kit.databases import Dialect
-from tests.kit.processes import die_with_parent
+from tests.kit.processes import dying_with_parent
 from tests.reliability.crashing import a_sale, opened, prepare
 from tests.reliability.test_crashes import each_effect_once
 from tests.workflows.shop import identity
@@ -32,10 +32,9 @@ again before one of them gets to its end."""
 def start(url: str, workers: int, seconds_off: int, jobs: int = 0, attempts: int = ENOUGH) -> subprocess.Popen[str]:
     numbers = (workers, seconds_off, jobs, attempts)
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.reliability.working", url, *map(str, numbers)],
+        dying_with_parent(signal.SIGKILL, sys.executable, "-m", "tests.reliability.working", url, *map(str, numbers)),
         stdout=subprocess.PIPE,
         text=True,
-        preexec_fn=die_with_parent(signal.SIGKILL),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from promenade.store.driver.unit import Database
 from promenade.workflows.forecasts.asking import Period, prepare_forecast, store_forecast
 from tests.kit.databases import Dialect
-from tests.kit.processes import die_with_parent
+from tests.kit.processes import dying_with_parent
 from tests.workflows.forecasts.market import OWN, START, TRIED, Market, action, identity, open_market, promotion
 
 SALES = 400
@@ -30,10 +30,11 @@ UNLIKE = {"id", "forecast_id", "created_at", "modified_at", "started_at", "compl
 
 def start(url: str, lease_seconds: int) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.workflows.forecasts.working", url, str(lease_seconds)],
+        dying_with_parent(
+            signal.SIGKILL, sys.executable, "-m", "tests.workflows.forecasts.working", url, str(lease_seconds)
+        ),
         stdout=subprocess.PIPE,
         text=True,
-        preexec_fn=die_with_parent(signal.SIGKILL),
     )
 
 
