@@ -180,6 +180,14 @@ class Settings:
         return f"sqlite:///{self.data_dir.absolute() / 'promenade.db'}"
 
     @property
+    def shown_database(self) -> str:
+        """The database as people are told of it: the path of a SQLite file, else the address without credentials."""
+        if self.is_sqlite:
+            return self.database_url.removeprefix("sqlite:///")
+        parts = urlsplit(self.database_url)
+        return f"{parts.scheme}://{parts.hostname or ''}{parts.path}"
+
+    @property
     def is_sqlite(self) -> bool:
         return self.database_url.startswith("sqlite")
 

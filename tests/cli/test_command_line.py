@@ -14,20 +14,21 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from promenade.store.driver.migrations import in_transaction
+from promenade.store.driver.migrations import in_transaction, upgrade
 from tests.conftest import StartService
 from tests.kit.databases import Databases
 from tests.kit.processes import free_port
 from tests.kit.service import COMMAND, Service, promenade
 
 
-def attempt(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def attempt(*arguments: str, stdin: str | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [COMMAND, *arguments],
         capture_output=True,
         text=True,
         check=False,
         timeout=300,
+        input=stdin,
         env={"PATH": "/usr/bin", **environment},
     )
 
@@ -83,11 +84,34 @@ def attempt(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
 def test_a_wrong_value_is_one_clear_line(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+    upgrade(f"sqlite:///{tmp_path / 'promenade.db'}")
     done = attempt(*arguments, PROMENADE_DATA_DIR=str(tmp_path))
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
     assert words in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("till-key", "list"),
+        ("sync-link", "show"),
+        ("client", "list"),
+        ("clockwork",),
+        ("tenant", "delete", "t", "--confirm", "t"),
+        ("replay", "t", "unknown", "1"),
+        ("local-admin", "reset-password", "--password-stdin"),
+    ],
+    ids=lambda value: value[0],
+)
+def test_a_command_makes_no_database_where_there_is_none(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """A misspelt directory would look like a store that has forgotten everything."""
+    directory = tmp_path / "misspelt"
+    done = attempt(*arguments, PROMENADE_DATA_DIR=str(directory), stdin="correct horse battery")
+    assert done.returncode == 2
+    assert f"There is no database {directory / 'promenade.db'}" in done.stderr
+    assert not directory.exists()
 
 
 @pytest.mark.alone

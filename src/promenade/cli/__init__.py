@@ -193,7 +193,7 @@ def tenant_create(tenant_id: str, settings: tuple[str, ...], **options: Any) -> 
 
         await create_tenant(database, tenant_id, settings=values, at=clock(), user=_USER)
 
-    with_database(Settings(**options), work)
+    with_database(Settings(**options), work, creates=True)
     click.echo(f"Tenant {tenant_id} was created.")
 
 

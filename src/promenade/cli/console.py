@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from promenade.errors import Unavailable
+from promenade.errors import NotFound, Unavailable
 from promenade.log import Logger, configure_with
 from promenade.settings import EDITIONS, KEEP_DAYS_MAX, WEBHOOK_RETRY_SCHEDULE, Settings
 
@@ -187,11 +187,17 @@ def make_data_dir(settings: Settings) -> None:
         settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 
-def prepare_database(settings: Settings) -> None:
-    """Upgrade SQLite, which only we use; PostgreSQL may be shared, so its operator decides when."""
+def prepare_database(settings: Settings, *, creates: bool = True) -> None:
+    """Upgrade SQLite, which only we use; PostgreSQL may be shared, so its operator decides when.
+
+    ``creates``: a SQLite file that is not there is created. If not, raises NotFound (NO_DATABASE): a command that reads
+    or changes what is there would seem to work on the wrong one.
+    """
     from promenade.store.driver.faults import database_errors
     from promenade.store.driver.migrations import current, head, upgrade
 
+    if not creates:
+        _require_database(settings)
     make_data_dir(settings)
     with database_errors():
         if settings.is_sqlite:
@@ -200,6 +206,16 @@ def prepare_database(settings: Settings) -> None:
             raise Unavailable(
                 "SCHEMA_BEHIND", "The database schema is older than this program: run `promenade db upgrade` first."
             )
+
+
+def _require_database(settings: Settings) -> None:
+    """Raise NotFound (NO_DATABASE) if the SQLite file is not there."""
+    from promenade.store.driver.checkup import file_of
+
+    file = file_of(settings.database_url)
+    if file is not None and not file.exists():
+        message = f"There is no database {file}: name the right one with --data-dir or --database-url."
+        raise NotFound("NO_DATABASE", f"{message} `promenade db upgrade` makes a new one.")
 
 
 def warn_of_needless_power(settings: Settings) -> None:
@@ -235,8 +251,10 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(work)
 
 
-def with_database(settings: Settings, work: Callable[[Database], Coroutine[Any, Any, T]]) -> T:
-    """Run a command that needs only the database."""
+def with_database(
+    settings: Settings, work: Callable[[Database], Coroutine[Any, Any, T]], *, creates: bool = False
+) -> T:
+    """Run a command that needs only the database; ``creates``: a SQLite file that is not there is created."""
 
     async def opened() -> T:
         from promenade.store.driver.session import open_database
@@ -247,5 +265,5 @@ def with_database(settings: Settings, work: Callable[[Database], Coroutine[Any, 
         finally:
             await database.close()
 
-    prepare_database(settings)
+    prepare_database(settings, creates=creates)
     return run(opened())

@@ -34,8 +34,8 @@ _COLOURS = {"OK": "green", "WARN": "yellow", "FAIL": "red", "SKIPPED": None}
 def doctor(as_json: bool, **options: Any) -> None:
     """Look at disk, database, clock, certificates, service, link and queues, and say what to do; changes nothing.
 
-    Exit code 0: nothing fails, though there may be warnings. 1: something fails. Give it the options of `serve`, or the
-    same environment variables.
+    Exit code 0: nothing fails, though there may be warnings. 1: something fails. Give it the
+    options of `serve` that say where the database and the service are, or the same environment variables.
     """
     from promenade.clock import clock
     from promenade.doctor import Verdict, examine, worst

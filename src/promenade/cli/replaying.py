@@ -43,7 +43,7 @@ def replay(tenant_id: str, transaction_id: str, transaction_counter: int, **opti
             return now, _differences(replayed, _response(context, tenant_id, replayed, replayed.before()), now)
 
     settings = Settings(**options)
-    prepare_database(settings)
+    prepare_database(settings, creates=False)
     import msgspec
 
     response, differences = run(work(settings))

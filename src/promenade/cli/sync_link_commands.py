@@ -82,8 +82,8 @@ def sync_link_set(
             _keep_copy(settings, clock())
         await set_link(database, change, at=clock())
 
-    with_database(settings, work)
-    click.echo("The link was set. Test it with `promenade sync-link test`.")
+    with_database(settings, work, creates=True)  # a machine may be prepared before its store is first started
+    click.echo(f"The link of {settings.shown_database} was set. Test it with `promenade sync-link test`.")
 
 
 def _agree(replaced: Mapping[str, int], yes: bool) -> None:

@@ -14,7 +14,7 @@ from promenade.doctor.findings import Finding, Verdict, worst
 from promenade.doctor.link import examine_link
 from promenade.doctor.machine import examine_certificates, examine_disk
 from promenade.doctor.service import examine_service
-from promenade.doctor.work import examine_store, examine_work
+from promenade.doctor.work import examine_store, examine_uploads, examine_work
 from promenade.settings import Settings
 from promenade.store.access.local_store import read_store
 from promenade.store.replica.link import read_link
@@ -31,8 +31,11 @@ async def examine(settings: Settings, clock: Callable[[], datetime]) -> Sequence
         return [*findings, Finding.skipped("link"), Finding.skipped("work")]
     async with opened(settings) as database:
         store = await database.read(read_store, system=True)
+        link = await database.read(read_link, system=True)
         if store is not None:
             findings += examine_store(store)
-            findings += await examine_link(await database.read(read_link, system=True), clock)
-        findings += await examine_work(database, None if store is None else store.tenant_id, clock())
+            findings += await examine_link(link, clock)
+        findings += await examine_work(database, clock())
+        if store is not None and link is not None:
+            findings += await examine_uploads(database, store.tenant_id, clock())
     return findings

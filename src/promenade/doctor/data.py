@@ -24,6 +24,8 @@ def examine_database(settings: Settings, clock: Callable[[], datetime]) -> Seque
     if file is not None and not file.exists():
         remedy = "Name the right one with --data-dir or --database-url, or start the service once, which makes it."
         return [Finding.fail("database", f"There is no database {file}.", remedy)]
+    if file is not None and file.stat().st_size == 0:
+        return [_schema(None)]
     try:
         with database_errors():
             revision = current(url)
@@ -34,7 +36,7 @@ def examine_database(settings: Settings, clock: Callable[[], datetime]) -> Seque
         remedy = "See that the server runs, that --database-url and its password are right, and that a firewall lets"
         if file is not None:
             remedy = "Stop the service, keep a copy of the file, and restore the last backup"
-            return [Finding.fail("database", error.message, f"{remedy} (docs/how-to/backup-and-restore.md).")]
+            return [Finding.fail("database", error.message, f"{remedy}.")]
         return [Finding.fail("database", error.message, f"{remedy} this machine through.")]
     findings = [Finding.ok("database", f"{'SQLite' if file is not None else 'PostgreSQL'} answers.")]
     findings.append(_schema(revision))

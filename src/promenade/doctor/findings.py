@@ -59,15 +59,15 @@ def worst(findings: Sequence[Finding]) -> Verdict:
     return next((one for one in (Verdict.FAIL, Verdict.WARN) if one in verdicts), Verdict.OK)
 
 
-def judge_clock(ahead_seconds: float, of: str) -> Finding:
+def judge_clock(ahead_seconds: float, of: str, check: str = "clock") -> Finding:
     """Judge by how many seconds this machine's clock is ahead of the clock ``of`` another one."""
     apart = abs(ahead_seconds)
     if apart < CLOCKS_DIFFER:
-        return Finding.ok("clock", f"It agrees with the clock of {of}.")
+        return Finding.ok(check, f"It agrees with the clock of {of}.")
     message = f"It is {apart:.0f} seconds {'ahead of' if ahead_seconds > 0 else 'behind'} the clock of {of}."
     remedy = "Let both machines set their clocks by NTP (`timedatectl set-ntp true`)."
     verdict = Verdict.FAIL if apart >= CLOCKS_DIFFER_MUCH else Verdict.WARN
-    return Finding("clock", verdict, message, remedy)
+    return Finding(check, verdict, message, remedy)
 
 
 def judge_expiry(what: str, left: timedelta, remedy: str) -> Finding:

@@ -32,15 +32,16 @@ async def examine_link(link: Link | None, clock: Callable[[], datetime]) -> Sequ
 def _last_exchange(link: Link, at: datetime) -> Finding:
     state = link_state(link, at)
     url = link.settings.url
-    last = "never" if link.last_sync_at is None else f"at {link.last_sync_at:%Y-%m-%d %H:%M:%S} UTC"
-    synced = f"It was last up to date with {url} {last}."
+    synced = f"It has never been up to date with {url}."
+    if link.last_sync_at is not None:
+        synced = f"It was last up to date with {url} at {link.last_sync_at:%Y-%m-%d %H:%M:%S} UTC."
     if state == "CONNECTED":
         return Finding.ok("link", synced)
     if state == "WAITING":
         return Finding.warn("link", f"It has not been tried yet with {url}.", "Start the store; it tries at once.")
     if state == "QUIET":
         return Finding.warn("link", f"{synced} It has not tried for a while.", "Start the store.")
-    remedy = "Mend what it names, then see `promenade sync-link show`; the store tries again by itself."
+    remedy = "Mend what it names; `promenade sync-link test` tries it at once, and the store again by itself."
     return Finding.fail("link", f"{synced} The last try failed: {link.last_error}", remedy)
 
 
@@ -89,17 +90,17 @@ async def _cloud(link: Link, clock: Callable[[], datetime]) -> Sequence[Finding]
     findings = [Finding.ok("cloud", f"It answers at {settings.url} and accepts this store's credentials.")]
     if health.timestamp is not None:
         middle = asked_at + (answered_at - asked_at) / 2
-        findings.append(judge_clock((middle - health.timestamp) / timedelta(seconds=1), "the cloud"))
+        findings.append(judge_clock((middle - health.timestamp) / timedelta(seconds=1), "the cloud", "cloud-clock"))
     return [*findings, _versions(health.version)]
 
 
 def _versions(cloud: str) -> Finding:
     message = f"The store has {__version__}, the cloud {cloud}."
     if _minor(cloud) == _minor(__version__):
-        return Finding.ok("version", message)
+        return Finding.ok("cloud-version", message)
     if (_minor(cloud) or (0,)) < (_minor(__version__) or (0,)):
-        return Finding.warn("version", message, "Upgrade the cloud: it should be the first to have a new version.")
-    return Finding.warn("version", message, "Upgrade the store: versions should differ for days, not for months.")
+        return Finding.warn("cloud-version", message, "Upgrade the cloud: it should have a new version first.")
+    return Finding.warn("cloud-version", message, "Upgrade the store: versions should differ for days only.")
 
 
 def _minor(version: str) -> tuple[int, ...] | None:

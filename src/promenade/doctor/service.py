@@ -34,8 +34,11 @@ async def examine_service(settings: Settings) -> Sequence[Finding]:
         async with httpx2.AsyncClient(timeout=_SECONDS_MAX, trust_env=False) as http:
             health = msgspec.json.decode((await http.get(f"{url}/health")).content, type=Health)
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError, msgspec.MsgspecError):
-        remedy = "Start it with `promenade serve`, or say where it is with --public-url, or --host and --port."
-        return [Finding.warn("service", f"No service answers at {url}/health.", remedy)]
+        remedy = (
+            "Start it with `promenade serve`, a store with `--edition local-store`; or say where it is with"
+            " --public-url, or --host and --port."
+        )
+        return [Finding.fail("service", f"No service answers at {url}/health.", remedy)]
     down = [name for name, one in health.checks.items() if one.status == "DOWN"]
     if down:
         message = f"It answers at {url}, and says that this is down: {', '.join(down)}."

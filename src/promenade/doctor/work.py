@@ -27,15 +27,16 @@ def examine_store(store: StoreRow) -> Sequence[Finding]:
     return [Finding.fail("password", message, remedy)]
 
 
-async def examine_work(database: Database, store_tenant: str | None, at: datetime) -> Sequence[Finding]:
-    """Look at the clock jobs and all queues; ``store_tenant`` is the tenant of a store, None: this is a cloud."""
-    findings = [_jobs([(one["job"], one["state"]) for one in await clock_sheet(database, at)])]
-    findings += _queues(await database.read(read_backlog, system=True), at)
-    if store_tenant is not None:
-        waiting, rejected = await database.read(count_uploads, tenant=store_tenant)
-        oldest = await database.read(oldest_upload, tenant=store_tenant)
-        findings += _uploads(waiting, rejected, oldest, at)
-    return findings
+async def examine_work(database: Database, at: datetime) -> Sequence[Finding]:
+    """Look at the clock jobs, and what waits for a worker."""
+    jobs = _jobs([(one["job"], one["state"]) for one in await clock_sheet(database, at)])
+    return [jobs, *_queues(await database.read(read_backlog, system=True), at)]
+
+
+async def examine_uploads(database: Database, tenant_id: str, at: datetime) -> Sequence[Finding]:
+    """Look at what a linked store has to send to its cloud."""
+    waiting, rejected = await database.read(count_uploads, tenant=tenant_id)
+    return _uploads(waiting, rejected, await database.read(oldest_upload, tenant=tenant_id), at)
 
 
 def _jobs(states: Sequence[tuple[str, str]]) -> Finding:

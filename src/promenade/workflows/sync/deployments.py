@@ -9,6 +9,7 @@ from typing import Literal
 
 from promenade.errors import Conflict, Invalid, NotFound
 from promenade.events import StoreCloned
+from promenade.log import Logger
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.changes import Version, read_version
 from promenade.store.sync import deployments as store
@@ -17,6 +18,7 @@ from promenade.store.sync.shares import Demand, read_reserves
 from promenade.store.webhooks.outbox import emit
 from promenade.workflows.context import Context
 
+_log = Logger("promenade.sync")
 HEARTBEAT_SECONDS = 60
 """How often a store lets itself be heard of."""
 OFFLINE_AFTER = 3
@@ -91,8 +93,8 @@ async def register(context: Context, tenant_id: str, card: StoreCard, *, user: s
 def fenced_off() -> Conflict:
     """The error for a machine that says it is a store which another machine is."""
     message = (
-        "Another machine runs with this store's identity, and this one was stopped: stop one of them, and give this "
-        "one a store code of its own with `promenade sync-link set --store-code`."
+        "Another machine runs with this store's identity, so this one gets no more shares of budgets. Stop the other"
+        " and restart this one, or give this one a code of its own: `promenade sync-link set --store-code`."
     )
     return Conflict("DEPLOYMENT_CLONED", message)
 
@@ -100,6 +102,7 @@ def fenced_off() -> Conflict:
 async def _tell_of_clone(context: Context, session: Session, deployment_id: str, at: datetime) -> None:
     found = await find_deployment(session, deployment_id)
     if found is not None:
+        _log.warning("store.cloned", deployment=found.id, store=found.store_code)
         told = StoreCloned(found.id, found.store_code, found.name)
         await emit(session, told, event_id=context.new_id(), at=at)
 

@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from promenade.errors import Forbidden
 from promenade.model.sync_sets import ROOTS, Root
+from promenade.store.access.tenants import tenant_is_known
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.changes import Version, read_version
 from promenade.store.sync import deployments
@@ -90,7 +92,10 @@ async def nothing_new(context: Context, tenant_id: str, deployment_id: str, curs
 
 
 async def page_after(context: Context, tenant_id: str, deployment_id: str, cursor: str | None) -> Page:
-    """Return the page that follows a cursor, and record it in SyncHistory. Raises NotFound (DEPLOYMENT_NOT_FOUND)."""
+    """Return the page that follows a cursor, and record it in SyncHistory.
+
+    Raises NotFound (DEPLOYMENT_NOT_FOUND), and Forbidden (UNKNOWN_TENANT) while the tenant is being deleted.
+    """
     started_at = context.clock()
     page = await nothing_new(context, tenant_id, deployment_id, cursor)
     if page is not None:
@@ -105,6 +110,9 @@ async def page_after(context: Context, tenant_id: str, deployment_id: str, curso
 
 
 async def _built(session: Session, tenant_id: str, cursor: Cursor | None) -> Page:
+    if not await tenant_is_known(session, tenant_id):
+        # INVARIANT: read in the same state as the rows: of a tenant that is being deleted, none may look deleted.
+        raise Forbidden("UNKNOWN_TENANT", "The store's tenant is not known here.")
     now = await read_version(session.hot, tenant_id)
     walking = _Walking(session, now)
     page = await walking.walk(cursor if cursor is not None and _is_of(cursor, now) else None)

@@ -26,8 +26,10 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Return a function that runs `promenade sync-link ...` and returns exit code and output of both streams."""
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """Make a database and return a function that runs `promenade sync-link ...` and returns exit code and output of both streams."""
+
+    upgrade(f"sqlite:///{tmp_path / 'promenade.db'}")
 
     def call(*arguments: str, directory: Path, stdin: str = "", **environment: str) -> tuple[int, str, str]:
         for name, value in environment.items():
