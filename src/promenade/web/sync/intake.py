@@ -85,9 +85,10 @@ class Intake:
             async with asyncio.timeout(WAIT_SECONDS):
                 await turn
         except TimeoutError:
-            raise self._busy() from None
+            if not _has_come(turn):  # else it came at the last moment
+                raise self._busy() from None
         except BaseException:
-            if turn.done() and not turn.cancelled() and turn.exception() is None:
+            if _has_come(turn):
                 self._leave(store[0])  # the client has gone just as its turn came
             raise
         finally:
@@ -128,3 +129,7 @@ class Intake:
         work = len(self._since) * self._usual / self._at_once
         seconds = min(COME_BACK_SECONDS_MAX, 1 + int(2 * work * self._draw()))
         return TooMany("UPLOADS_BUSY", "Many stores are sending their sales: try again a little later.", seconds)
+
+
+def _has_come(turn: asyncio.Future[None]) -> bool:
+    return turn.done() and not turn.cancelled() and turn.exception() is None

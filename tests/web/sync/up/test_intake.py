@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -120,3 +121,20 @@ async def test_nobody_waits_long_with_a_connection(monkeypatch: pytest.MonkeyPat
     assert busy.value.code == "UPLOADS_BUSY"
     async with intake.admitted(("t", "other")):
         assert intake.working == 1
+
+
+async def test_a_turn_that_comes_as_the_wait_ends_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intake_module, "WAIT_SECONDS", 0.01)
+    intake = Intake(random.Random(1).random, at_once=1, of_tenant=1, room=10)
+
+    async def take() -> str:
+        async with intake.admitted(("t", "other")):
+            return "served"
+
+    async with intake.admitted(("t", "slow")):
+        other = asyncio.create_task(take())
+        await asyncio.sleep(0)
+        time.sleep(0.02)  # noqa: ASYNC251 -- the loop is busy, so that both happen in its next turn
+        await asyncio.sleep(0)
+    assert await other == "served"
+    assert intake.working == 0
