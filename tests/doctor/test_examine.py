@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import update
 
 from promenade import __version__
+from promenade.cli.doctor_command import _print
 from promenade.doctor import Finding, Verdict, examine, worst
 from promenade.doctor.findings import judge_clock, judge_expiry
 from promenade.doctor.machine import judge_room
@@ -262,6 +263,32 @@ async def test_work_that_nobody_does(store: tuple[Settings, Database]) -> None:
         (WARN, "2 sales and coupons wait to be sent to the cloud, the oldest for 2 days."),
     ]
     assert worst(findings) is FAIL
+
+
+ODD_ANSWERS = [
+    b'{"version":"0.1.0","timestamp":"2026-01-01T00:00:00"}',
+    b'{"version":"%s"}' % (b"9" * 5000),
+    b'{"version":"1","x":%s%s}' % (b"[" * 20_000, b"]" * 20_000),
+    b'{"version":"\xff"}',
+    b'{"version":"1","x":"%s"}' % (b"x" * 100_000),
+]
+
+
+@pytest.mark.parametrize("body", ODD_ANSWERS)
+async def test_whatever_a_service_answers(store: tuple[Settings, Database], body: bytes) -> None:
+    settings, database = store
+    with Receiver() as other:
+        other.answers("/oauth/token", said({"access_token": "good", "token_type": "bearer", "expires_in": 3600}))
+        other.answers("/health", Answer(200, JSON, body))
+        await link(database, other.url)
+        findings = await examine(replace(settings, public_url=other.url), now)
+    assert verdicts(findings, "service") == [WARN]
+    assert verdicts(findings, "cloud") == [FAIL] or len(body) > 50_000
+
+
+def test_what_a_service_answers_forges_no_line(capsys: pytest.CaptureFixture[str]) -> None:
+    _print([Finding.warn("version", "0.1.0 is installed here, \x1b[2J9.9\nOK  all answers.", "Restart it.")])
+    assert capsys.readouterr().out.splitlines()[0].endswith("here,  [2J9.9 OK  all answers.")
 
 
 def test_rooms_clocks_and_expiries_are_judged() -> None:

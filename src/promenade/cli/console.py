@@ -147,7 +147,12 @@ def print_rows(rows: list[dict[str, Any]], *, as_json: bool) -> None:
 
 def _cell(value: object) -> str:
     """In one line, whatever it is: whoever pipes a table into another program wants a line for each row."""
-    return "" if value is None else "".join(one if one.isprintable() else " " for one in str(value))
+    return "" if value is None else in_one_line(str(value))
+
+
+def in_one_line(text: str) -> str:
+    """Return a text, which may come from anywhere, without what could move the cursor or forge a line."""
+    return "".join(one if one.isprintable() else " " for one in text)
 
 
 def configure_log() -> None:

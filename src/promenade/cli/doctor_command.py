@@ -11,6 +11,7 @@ import click
 
 from promenade.cli.console import (
     database_options,
+    in_one_line,
     listen_options,
     mtls_options,
     option,
@@ -58,7 +59,7 @@ def _print(findings: Sequence[Finding]) -> None:
     width = max(len(one.check) for one in findings)
     for one in findings:
         verdict = one.verdict.value
-        line = f"{click.style(f'{verdict:7}', fg=_COLOURS[verdict])}  {one.check:{width}}  {one.message}"
+        line = f"{click.style(f'{verdict:7}', fg=_COLOURS[verdict])}  {one.check:{width}}  {in_one_line(one.message)}"
         click.echo(line)
         if one.remedy is not None:
             click.echo(f"{'':{width + 11}}{one.remedy}")

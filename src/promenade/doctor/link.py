@@ -57,7 +57,7 @@ async def _certificate(link: Link, at: datetime) -> Sequence[Finding]:
     except ssl.SSLCertVerificationError as error:
         remedy = "See that it names this host, is not expired, and that its issuer is trusted here (SSL_CERT_FILE)."
         return [Finding.fail("certificate", f"The cloud's is not accepted: {error.verify_message}.", remedy)]
-    except (OSError, TimeoutError):
+    except (OSError, TimeoutError, UnicodeError):
         return []  # behind a proxy; else the next check says it
     shown = writer.get_extra_info("peercert") or {}
     writer.close()

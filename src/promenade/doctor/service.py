@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Annotated
 
 import httpx2
 import msgspec
+from msgspec import Meta
 
 from promenade import __version__
 from promenade.doctor.findings import Finding
 from promenade.settings import Settings
 
 _SECONDS_MAX = 5.0
+_BYTES_MAX = 64 * 1024
+_Word = Annotated[str, Meta(min_length=1, max_length=50)]
 
 
 class _Check(msgspec.Struct):
@@ -22,18 +27,17 @@ class _Check(msgspec.Struct):
 class Health(msgspec.Struct):
     """What is read of the answer of `/health`, of whichever version."""
 
-    version: str
-    timestamp: datetime | None = None
-    checks: dict[str, _Check] = {}
+    version: _Word
+    timestamp: Annotated[datetime, Meta(tz=True)] | None = None
+    checks: dict[_Word, _Check] = {}
 
 
 async def examine_service(settings: Settings) -> Sequence[Finding]:
     """Ask for the service's health as clients would."""
     url = settings.base_url
     try:
-        async with httpx2.AsyncClient(timeout=_SECONDS_MAX, trust_env=False) as http:
-            health = msgspec.json.decode((await http.get(f"{url}/health")).content, type=Health)
-    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, msgspec.MsgspecError):
+        health = msgspec.json.decode(await _answer(f"{url}/health"), type=Health)
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, msgspec.MsgspecError, ValueError, RecursionError):
         remedy = (
             "Start it with `promenade serve`, a store with `--edition local-store`; or say where it is with"
             " --public-url, or --host and --port."
@@ -46,6 +50,21 @@ async def examine_service(settings: Settings) -> Sequence[Finding]:
     else:
         found = Finding.ok("service", f"It answers at {url}.")
     return [found, _version(health.version, url)]
+
+
+async def _answer(url: str) -> bytes:
+    """Return what answers there, which may be anything. Raises ValueError if it is too long."""
+    async with (
+        asyncio.timeout(_SECONDS_MAX),
+        httpx2.AsyncClient(timeout=_SECONDS_MAX, trust_env=False) as http,
+        http.stream("GET", url, headers={"accept-encoding": "identity"}) as response,
+    ):
+        body = bytearray()
+        async for part in response.aiter_raw():
+            body += part
+            if len(body) > _BYTES_MAX:
+                raise ValueError("this is no answer of ours")
+        return bytes(body)
 
 
 def _version(running: str, url: str) -> Finding:

@@ -270,7 +270,7 @@ def _parse_response(answer: _Answer) -> dict[str, Any]:
         raise _refused(answer)
     try:
         members = _DECODER.decode(answer.body)
-    except (msgspec.MsgspecError, ValueError, ArithmeticError):
+    except (msgspec.MsgspecError, ValueError, ArithmeticError, RecursionError):
         raise _unreachable("its answer is not JSON") from None
     if not isinstance(members, dict):
         raise _unreachable("its answer is not a JSON object")

@@ -27,7 +27,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    """Make a database and return a function that runs `promenade sync-link ...` and returns exit code and output of both streams."""
+    """Make a database, and return a function that runs `promenade sync-link` and tells its exit code and output."""
 
     upgrade(f"sqlite:///{tmp_path / 'promenade.db'}")
 
