@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from time import monotonic
 
 import pytest
 
@@ -162,6 +164,28 @@ async def test_a_former_key_ends_by_the_clock_and_uses_are_written_once_a_minute
             await rotate_till_key(database, "Till 1", "3" * 64, at=now)
         with pytest.raises(Invalid):
             await create_till_key(database, "", "3" * 64, at=now)
+    finally:
+        await database.close()
+        databases.drop(url)
+
+
+async def test_a_till_does_not_wait_for_a_database_that_is_busy(databases: Databases) -> None:
+    url = databases.create("sqlite")
+    database = await open_database(url)
+    store, _ = await establish_store(database, "local", instance_id="i", api_key="a" * 64, at=MORNING)
+    known = KnownStore(database, store)
+    door = StoreAuthenticator(known, Sessions(lambda: MORNING), lambda: MORNING)
+    try:
+        await create_till_key(database, "Till 1", "1" * 64, at=MORNING)
+        await known.expect_changes()
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            began = monotonic()
+            await door.authenticate({"type": "http", "headers": [(b"x-api-key", b"1" * 64)]})
+            assert monotonic() - began < 2
+        async with asyncio.timeout(10):
+            while (await list_till_keys(database))[0].last_used_at is None:  # noqa: ASYNC110 -- only the row tells
+                await asyncio.sleep(0.01)
     finally:
         await database.close()
         databases.drop(url)
