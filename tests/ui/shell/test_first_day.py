@@ -131,6 +131,19 @@ def test_what_is_wrong_is_said(branch: Branch, seat: Desk, cloud: Cloud) -> None
     seat.forgive("409 POST")
 
 
+def test_a_key_is_shown_whatever_the_till_is_called(branch: Branch, seat: Desk) -> None:
+    page = arrive(seat)
+    for name in ("Till {1", "{/line}", "<b>Till</b>"):
+        page.get_by_label("Name of the till").fill(name)
+        page.get_by_role("button", name="Create key").click()
+        expect(page.get_by_role("dialog")).to_contain_text(name)
+        key = read_key(page)
+        assert branch.http.get("/pos/heartbeat", headers={"x-api-key": key}).status_code == 200
+        page.get_by_role("row").filter(has_text=name).get_by_role("button", name="Revoke").click()
+        expect(page.get_by_role("alertdialog")).to_contain_text(name)
+        escape(page)
+
+
 @pytest.mark.parametrize(("colours", "language"), [("light", "en"), ("dark", "de")])
 def test_the_page_is_accessible_and_fits_on_narrow_screens(seat: Desk, colours: str, language: str) -> None:
     page = arrive(seat, colours=colours, language=language)

@@ -12,7 +12,8 @@ sap.ui.define(
        * @returns {Promise<void>}
        */
       show({name, apiKey, formerUntil}, t, format) {
-        const label = new Label({text: t("key.label", name), wrapping: true});
+        // Braces in a name are no binding, which they would be as a setting of the constructor.
+        const label = new Label({wrapping: true}).setText(t("key.label", name));
         const input = new Input({editable: false, width: "100%", ariaLabelledBy: [label]}).setValue(apiKey);
         const words = [t("key.once"), formerUntil ? t("key.formerStays", format.dateTime(formerUntil)) : ""];
         const text = new Text({text: words.join(" ").trim()});
