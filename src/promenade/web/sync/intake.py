@@ -22,6 +22,7 @@ OF_TENANT = 4  # of these, so that a tenant whose stores send slowly only delays
 ROOM = 64  # that wait with a connection
 WAIT_SECONDS = 20.0  # in the room, before a store is sent away
 KNOWN_MAX = 100_000  # stores whose place is remembered
+KNOWN_SECONDS = 600.0  # for so long: who does not come back is served by another process, or has gone
 COME_BACK_SECONDS_MAX = 60
 _USUAL_SECONDS = 0.2  # of one upload, before any has ended
 _NEW_PART = 0.1  # weight of the latest upload in the usual time
@@ -44,7 +45,7 @@ class Intake:
         self._working: dict[str, int] = {}  # by tenant
         self._waiting: list[tuple[float, int, Store, asyncio.Future[None]]] = []  # a heap; the longest wait is first
         self._numbers = count()
-        self._since: OrderedDict[Store, float] = OrderedDict()  # first request that was not served yet
+        self._places: OrderedDict[Store, tuple[float, float]] = OrderedDict()  # first request not served, and last one
         self._usual = _USUAL_SECONDS
 
     @property
@@ -71,10 +72,7 @@ class Intake:
 
     async def _turn(self, store: Store) -> None:
         now = asyncio.get_running_loop().time()
-        since = self._since.setdefault(store, now)
-        self._since.move_to_end(store)
-        if len(self._since) > KNOWN_MAX:
-            self._since.popitem(last=False)
+        since = self._place(store, now)
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         entry = (since, next(self._numbers), store, turn)
         heapq.heappush(self._waiting, entry)
@@ -96,6 +94,17 @@ class Intake:
             self._waiting = [one for one in self._waiting if one is not entry]
             heapq.heapify(self._waiting)
 
+    def _place(self, store: Store, now: float) -> float:
+        """Return since when the store waits to be served, and forget those that have not come back."""
+        since, _ = self._places.get(store, (now, now))
+        self._places[store] = since, now
+        self._places.move_to_end(store)
+        oldest = next(iter(self._places.values()))
+        while len(self._places) > KNOWN_MAX or now - oldest[1] > KNOWN_SECONDS:
+            self._places.popitem(last=False)
+            oldest = next(iter(self._places.values()))
+        return since
+
     def _admit(self) -> None:
         """Let in those that have waited longest, as far as there is room for them and their tenants."""
         passed = []
@@ -108,7 +117,7 @@ class Intake:
                 passed.append(entry)
                 continue
             self._working[store[0]] = self._working.get(store[0], 0) + 1
-            self._since.pop(store, None)
+            self._places.pop(store, None)
             turn.set_result(None)
         for entry in passed:
             heapq.heappush(self._waiting, entry)
@@ -126,7 +135,7 @@ class Intake:
 
     def _busy(self) -> TooMany:
         """Spread those that come back over twice the time that all known stores' next uploads will take."""
-        work = len(self._since) * self._usual / self._at_once
+        work = len(self._places) * self._usual / self._at_once
         seconds = min(COME_BACK_SECONDS_MAX, 1 + int(2 * work * self._draw()))
         return TooMany("UPLOADS_BUSY", "Many stores are sending their sales: try again a little later.", seconds)
 

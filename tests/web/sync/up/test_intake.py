@@ -138,3 +138,19 @@ async def test_a_turn_that_comes_as_the_wait_ends_is_not_lost(monkeypatch: pytes
         await asyncio.sleep(0)
     assert await other == "served"
     assert intake.working == 0
+
+
+async def test_who_does_not_come_back_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intake_module, "KNOWN_SECONDS", 0.01)
+    intake = Intake(lambda: 0.999, at_once=1, of_tenant=1, room=0)
+    told = []
+    async with intake.admitted(("t", "slow")):
+        for number in range(300):
+            if number == 299:
+                await asyncio.sleep(0.02)
+            with pytest.raises(TooMany) as busy:
+                await intake.admitted(("t", f"S{number}")).__aenter__()
+            told.append(busy.value.retry_after_seconds)
+    assert told[0] == 1
+    assert max(told) > 1
+    assert told[-1] == 1
