@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from itertools import count
@@ -29,6 +29,7 @@ _NEW_PART = 0.1  # weight of the latest upload in the usual time
 
 Store = tuple[str, str]
 """The tenant, and the deployment or client."""
+_Entry = tuple[float, int, Store, asyncio.Future[None]]
 
 
 class Intake:
@@ -43,7 +44,7 @@ class Intake:
         self._draw = draw
         self._at_once, self._of_tenant, self._room = at_once, of_tenant, room
         self._working: dict[str, int] = {}  # by tenant
-        self._waiting: list[tuple[float, int, Store, asyncio.Future[None]]] = []  # a heap; the longest wait is first
+        self._waiting: list[_Entry] = []  # a heap; the longest wait is first
         self._numbers = count()
         self._places: OrderedDict[Store, tuple[float, float]] = OrderedDict()  # first request not served, and last one
         self._usual = _USUAL_SECONDS
@@ -78,7 +79,7 @@ class Intake:
         heapq.heappush(self._waiting, entry)
         self._admit()
         if self.waiting > self._room:
-            self._send_away(max(one for one in self._waiting if not one[3].done()))
+            self._send_away(self._last_of_most())
         try:
             async with asyncio.timeout(WAIT_SECONDS):
                 await turn
@@ -130,7 +131,13 @@ class Intake:
             del self._working[tenant_id]
         self._admit()
 
-    def _send_away(self, entry: tuple[float, int, Store, asyncio.Future[None]]) -> None:
+    def _last_of_most(self) -> _Entry:
+        """Return the last one of the tenant with most in the room, so that none fills it for the others."""
+        waiting = [one for one in self._waiting if not one[3].done()]
+        tenants = Counter(store[0] for _, _, store, _ in waiting)
+        return max(waiting, key=lambda one: (tenants[one[2][0]], *one[:2]))
+
+    def _send_away(self, entry: _Entry) -> None:
         entry[3].set_exception(self._busy())
 
     def _busy(self) -> TooMany:

@@ -154,3 +154,24 @@ async def test_who_does_not_come_back_is_forgotten(monkeypatch: pytest.MonkeyPat
     assert told[0] == 1
     assert max(told) > 1
     assert told[-1] == 1
+
+
+async def test_a_tenant_does_not_fill_the_room_for_others() -> None:
+    intake = Intake(random.Random(1).random, at_once=2, of_tenant=1, room=4)
+    held = asyncio.Event()
+
+    async def take(tenant: str, store: str) -> str:
+        async with intake.admitted((tenant, store)):
+            await held.wait()
+            return store
+
+    many = [asyncio.create_task(take("many", f"S{number}")) for number in range(5)]
+    few = []
+    for number in range(3):
+        await asyncio.sleep(0)
+        few.append(asyncio.create_task(take("few", f"F{number}")))
+    await turns(3)
+    held.set()
+    assert await asyncio.gather(*few) == ["F0", "F1", "F2"]
+    results = await asyncio.gather(*many, return_exceptions=True)
+    assert [isinstance(one, TooMany) for one in results] == [False, False, False, True, True]
