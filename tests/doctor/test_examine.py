@@ -18,8 +18,10 @@ from promenade.cli.doctor_command import _print
 from promenade.doctor import Finding, Verdict, examine, worst
 from promenade.doctor.findings import judge_clock, judge_expiry
 from promenade.doctor.machine import judge_room
+from promenade.errors import Unavailable
 from promenade.settings import Settings
 from promenade.store.access.local_store import set_password
+from promenade.store.driver.faults import database_errors
 from promenade.store.driver.schema import table
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Database, Session
@@ -126,6 +128,25 @@ async def test_a_file_that_is_no_database_of_ours(tmp_path: Path, content: bytes
     assert told(findings, check)[0][1].startswith(says)
     assert verdicts(findings, "work") == [Verdict.SKIPPED]
     assert (file.read_bytes() if file.exists() else None) == content
+
+
+def remedy(findings: Sequence[Finding], check: str) -> str:
+    (found,) = [one for one in findings if one.check == check]
+    return found.remedy or ""
+
+
+async def test_a_backup_is_advised_only_for_a_file_that_is_damaged(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, port=free_port())
+    (tmp_path / "promenade.db").mkdir()
+    assert "may read and write" in remedy(await examine(settings, now), "database")
+    (tmp_path / "promenade.db").rmdir()
+    (tmp_path / "promenade.db").write_bytes(b"no database at all" * 100)
+    assert "restore the last backup" in remedy(await examine(settings, now), "database")
+
+
+def test_a_database_that_does_not_answer_in_time() -> None:
+    with pytest.raises(Unavailable, match="it did not answer in time"), database_errors():
+        raise TimeoutError
 
 
 async def test_a_database_of_a_newer_version(databases: Databases) -> None:

@@ -16,6 +16,8 @@ from promenade.store.driver.roles import needless_power
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Database
 
+_DAMAGED = ("not a database", "malformed")  # as SQLite says it
+
 
 def examine_database(settings: Settings, clock: Callable[[], datetime]) -> Sequence[Finding]:
     """Look at everything but the rows."""
@@ -35,8 +37,7 @@ def examine_database(settings: Settings, clock: Callable[[], datetime]) -> Seque
             return [Finding.fail("schema", error.message, "Install the version that has upgraded it, or a newer one.")]
         remedy = "See that the server runs, that --database-url and its password are right, and that a firewall lets"
         if file is not None:
-            remedy = "Stop the service, keep a copy of the file, and restore the last backup"
-            return [Finding.fail("database", error.message, f"{remedy}.")]
+            return [Finding.fail("database", error.message, _remedy_of_file(error.message))]
         return [Finding.fail("database", error.message, f"{remedy} this machine through.")]
     findings = [Finding.ok("database", f"{'SQLite' if file is not None else 'PostgreSQL'} answers.")]
     findings.append(_schema(revision))
@@ -47,6 +48,14 @@ def examine_database(settings: Settings, clock: Callable[[], datetime]) -> Seque
     if told is not None:
         findings.append(_clock(told, clock(), is_file=file is not None))
     return findings
+
+
+def _remedy_of_file(message: str) -> str:
+    """A backup replaces sales that were made since, so it is for a file that is damaged, and for nothing else."""
+    if any(one in message for one in _DAMAGED):
+        remedy = "Stop the service, keep a copy of the file, and restore the last backup"
+        return f"{remedy} (docs/how-to/backup-and-restore.md)."
+    return "See that this user may read and write the file and its directory, and that no other program holds it."
 
 
 def _schema(revision: str | None) -> Finding:

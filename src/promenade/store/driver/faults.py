@@ -23,6 +23,7 @@ def database_errors() -> Iterator[None]:
         if not _is_from_a_driver(error):
             raise
         cause = str(getattr(error, "orig", None) or error).partition("\n")[0]
+        cause = cause or "it did not answer in time"  # what a TimeoutError says of itself
         raise Unavailable("DATABASE_UNAVAILABLE", f"The database cannot be used: {cause}") from error
 
 
