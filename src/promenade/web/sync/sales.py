@@ -23,7 +23,7 @@ from promenade.web.http.body import read_body, require_json
 from promenade.web.http.endpoint import Answer, Endpoint
 from promenade.web.http.validation import explain
 from promenade.web.sync.bodies import SYNC, read_query
-from promenade.web.sync.intake import Intake
+from promenade.web.sync.intake import KNOWN_MAX, Intake
 from promenade.web.sync.sale_messages import (
     CouponResult,
     Envelope,
@@ -64,6 +64,7 @@ class SyncSales:
         self._context = context
         self._authenticator = authenticator
         self._intake = Intake(draw)
+        self._known: set[tuple[str, str]] = set()  # tenants and stores that have been found
         self._taking = asyncio.Semaphore(WORKED_ON_MAX)
 
     def endpoints(self) -> list[Endpoint]:
@@ -76,6 +77,8 @@ class SyncSales:
         caller.require_scope(SYNC)
         require_json(scope)
         deployment_id = read_query(scope, "deploymentId").get("deploymentId")
+        if deployment_id:
+            await self._require_known(caller.tenant_id, deployment_id)
         async with self._intake.admitted((caller.tenant_id, deployment_id or caller.client_id)):
             body = await read_body(scope, receive)
             async with self._taking:
@@ -84,6 +87,16 @@ class SyncSales:
                     message = "`deploymentId` in the query and in the body name different stores."
                     raise Invalid("VALIDATION_FAILED", message, "deploymentId")
                 return await self._take(caller, asked)
+
+    async def _require_known(self, tenant_id: str, deployment_id: str) -> None:
+        """Let nobody wait in the name of a store that there is not. Raises NotFound (DEPLOYMENT_NOT_FOUND)."""
+        store = (tenant_id, deployment_id)
+        if store in self._known:
+            return
+        await self._context.database.read(lambda session: require_deployment(session, deployment_id), tenant=tenant_id)
+        if len(self._known) >= KNOWN_MAX:
+            self._known.clear()
+        self._known.add(store)
 
     async def _take(self, caller: Caller, asked: Envelope) -> Answer:
         context, tenant_id = self._context, caller.tenant_id

@@ -96,6 +96,15 @@ def test_a_store_of_another_tenant_is_as_unknown_as_one_that_is_not(cloud: Cloud
         assert answer.json()["error"]["code"] == "DEPLOYMENT_NOT_FOUND"
 
 
+def test_nobody_waits_in_the_name_of_a_store_that_there_is_not(cloud: Cloud) -> None:
+    told = []
+    for deployment_id in (str(uuid.uuid4()), named(OTHER, "store"), named(OWN, "store")):
+        address = f"/sync/transactions?deploymentId={deployment_id}"
+        headers = {"Authorization": f"Bearer {cloud.token('store')}"}
+        told.append(cloud.http.post(address, content=b"this is read later", headers=headers).status_code)
+    assert told == [404, 404, 400]
+
+
 def test_an_upload_never_touches_rows_of_another_tenant(cloud: Cloud) -> None:
     before = foreign(cloud)
     name = fresh()
