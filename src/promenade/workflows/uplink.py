@@ -82,6 +82,8 @@ class Uplink:
 
     def recall(self, link: Link | None) -> None:
         """Take over the last known state of the configured link; without one there is none."""
+        if link is None or link.deployment_id != self.deployment_id:  # what was heard was told to another store
+            self.upload_after, self.epoch, self.heard_at, self.reserves = 0.0, None, None, {}
         self.deployment_id = link.deployment_id if link is not None else None
         self.instance_id = link.instance_id if link is not None else None
         self.cloud_tenant_id = link.cloud_tenant_id if link is not None else None
