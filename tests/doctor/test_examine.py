@@ -303,7 +303,7 @@ async def test_whatever_a_service_answers(store: tuple[Settings, Database], body
         other.answers("/health", Answer(200, JSON, body))
         await link(database, other.url)
         findings = await examine(replace(settings, public_url=other.url), now)
-    assert verdicts(findings, "service") == [WARN]
+    assert verdicts(findings, "service") == [FAIL]
     assert verdicts(findings, "cloud") == [FAIL] or len(body) > 50_000
 
 

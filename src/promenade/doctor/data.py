@@ -53,8 +53,7 @@ def examine_database(settings: Settings, clock: Callable[[], datetime]) -> Seque
 def _remedy_of_file(message: str) -> str:
     """A backup replaces sales that were made since, so it is for a file that is damaged, and for nothing else."""
     if any(one in message for one in _DAMAGED):
-        remedy = "Stop the service, keep a copy of the file, and restore the last backup"
-        return f"{remedy} (docs/how-to/backup-and-restore.md)."
+        return "Stop the service, keep a copy of the file, and restore the last backup."
     return "See that this user may read and write the file and its directory, and that no other program holds it."
 
 

@@ -185,7 +185,7 @@ async def test_a_till_does_not_wait_for_a_database_that_is_busy(databases: Datab
             assert monotonic() - began < 2
         async with asyncio.timeout(10):
             while (await list_till_keys(database))[0].last_used_at is None:  # noqa: ASYNC110 -- only the row tells
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(0)
     finally:
         await database.close()
         databases.drop(url)
