@@ -32,10 +32,8 @@ class LocalDeployments(Entity, public=RO, admin=RO, natural_key=("store_code",))
     cloned_at = timestamp(
         "Time at which two machines were last noticed that both said they are this store; null: never.", read_only=True
     )
-    run_id = text(36, "The run of the program that speaks for the store.", read_only=True, hidden_from=_EVERYWHERE)
-    former_run_id = text(36, "The run before it.", read_only=True, hidden_from=_EVERYWHERE)
-    fenced_run_id = text(36, "The run that may no longer speak for it.", read_only=True, hidden_from=_EVERYWHERE)
-    epoch = integer("How often that has happened.", default=0, read_only=True, hidden_from=_EVERYWHERE)
+    runs = text(4000, "The runs of its program that have spoken for it.", read_only=True, hidden_from=_EVERYWHERE)
+    epoch = integer("How often some were fenced off.", default=0, read_only=True, hidden_from=_EVERYWHERE)
     instance_id = text(36, "ID of the instance, returned as meta.instanceId.", read_only=True, hidden_from=_EVERYWHERE)
     sync_history = back("SyncHistory", "Its data exchanges with the cloud.", by="deployment")
 

@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import Enum
 from functools import cache
 from typing import Any
 
@@ -137,44 +136,27 @@ async def note_heartbeat(session: Session, deployment_id: str, version: str, pen
     return await _changed(session, deployment_id, at, **values)
 
 
-class Standing(Enum):
-    """Whether a run of the program speaks for its store."""
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """Who has spoken for a store: the runs as text, how often some were fenced off, and when last."""
 
-    SPEAKS = 1
-    CLONED = 2
-    """It does, and another one that spoke for it meanwhile has just been fenced off."""
-    FENCED = 3
+    runs: str | None = None
+    epoch: int = 0
+    cloned_at: datetime | None = None
 
 
-async def hold_standing(session: Session, deployment_id: str, run_id: str, at: datetime) -> tuple[Standing, int]:
-    """Find out whether this run speaks for the store, and return the store's epoch; call it with each heartbeat.
-
-    A program that is started again is a new run, and the old one is never heard again. If it is, two machines run with
-    one identity: the one that came later is fenced off, and a new epoch begins.
-    """
+async def read_spoken(session: Session, deployment_id: str, *, lock: bool = False) -> Spoken:
+    """Return who has spoken for the store; ``lock``: until the end of the unit of work nobody else does."""
     c = _DEPLOYMENTS.c
-    statement = select(c.run_id, c.former_run_id, c.fenced_run_id, c.epoch).where(c.id == deployment_id)
-    rows = await session.execute(statement.with_for_update() if session.dialect == "postgresql" else statement)
-    if not rows:
-        return Standing.SPEAKS, 0
-    current, former, fenced, epoch = tuple(rows[0])
-    if run_id == fenced:
-        return Standing.FENCED, epoch
-    if run_id == current:
-        return Standing.SPEAKS, epoch
-    values: dict[str, Any] = {"run_id": run_id, "former_run_id": current}
-    standing = Standing.SPEAKS
-    if run_id == former:
-        standing, epoch = Standing.CLONED, epoch + 1
-        values = {"run_id": run_id, "former_run_id": None, "fenced_run_id": current, "epoch": epoch, "cloned_at": at}
-    await session.rowcount(update(_DEPLOYMENTS).where(c.id == deployment_id).values(**values))
-    return standing, epoch
+    statement = select(c.runs, c.epoch, c.cloned_at).where(c.id == deployment_id)
+    rows = await session.execute(statement.with_for_update() if lock and session.dialect == "postgresql" else statement)
+    return Spoken(*tuple(rows[0])) if rows else Spoken()
 
 
-async def is_fenced(session: Session, deployment_id: str, run_id: str) -> bool:
-    """Return whether this run may no longer speak for the store."""
-    c = _DEPLOYMENTS.c
-    return bool(await session.execute(select(c.id).where(c.id == deployment_id, c.fenced_run_id == run_id)))
+async def write_spoken(session: Session, deployment_id: str, spoken: Spoken) -> None:
+    """Record who has spoken for the store."""
+    values = {"runs": spoken.runs, "epoch": spoken.epoch, "cloned_at": spoken.cloned_at}
+    await session.rowcount(update(_DEPLOYMENTS).where(_DEPLOYMENTS.c.id == deployment_id).values(**values))
 
 
 async def note_uploaded(session: Session, deployment_id: str, count: int, at: datetime) -> None:

@@ -160,8 +160,10 @@ class SyncShares:
     async def _require_speaker(self, caller: Caller, deployment_id: UUID, run_id: UUID | None) -> None:
         """Give nothing to a machine that another one with the same identity has been preferred to."""
         if run_id is not None:
+            at = self._context.clock()
             await self._context.database.read(
-                lambda session: require_not_fenced(session, str(deployment_id), str(run_id)), tenant=caller.tenant_id
+                lambda session: require_not_fenced(session, str(deployment_id), str(run_id), at),
+                tenant=caller.tenant_id,
             )
 
     async def _grant(self, scope: Scope, receive: Receive) -> Answer:

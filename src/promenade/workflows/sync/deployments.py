@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -13,10 +13,11 @@ from promenade.log import Logger
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.changes import Version, read_version
 from promenade.store.sync import deployments as store
-from promenade.store.sync.deployments import Deployment, Registration, Standing, find_deployment
+from promenade.store.sync.deployments import Deployment, Registration, find_deployment
 from promenade.store.sync.shares import Demand, read_reserves
 from promenade.store.webhooks.outbox import emit
 from promenade.workflows.context import Context
+from promenade.workflows.sync.runs import Standing, read_runs, write_runs
 
 _log = Logger("promenade.sync")
 HEARTBEAT_SECONDS = 60
@@ -107,10 +108,29 @@ async def _tell_of_clone(context: Context, session: Session, deployment_id: str,
         await emit(session, told, event_id=context.new_id(), at=at)
 
 
-async def require_not_fenced(session: Session, deployment_id: str, run_id: str | None) -> None:
-    """Raise Conflict (DEPLOYMENT_CLONED) if another machine speaks for the store."""
-    if run_id is not None and await store.is_fenced(session, deployment_id, run_id):
+async def require_not_fenced(session: Session, deployment_id: str, run_id: str | None, at: datetime) -> None:
+    """Raise Conflict (DEPLOYMENT_CLONED) if another machine speaks for the store, or may do so."""
+    if run_id is None:
+        return
+    spoken = await store.read_spoken(session, deployment_id)
+    if not read_runs(spoken.runs).may_have_shares(run_id, at):
         raise fenced_off()
+
+
+async def _hear(context: Context, session: Session, deployment_id: str, run_id: str, at: datetime) -> int:
+    """Hear a run of the store's program, and return the store's epoch. Raises Conflict (DEPLOYMENT_CLONED)."""
+    spoken = await store.read_spoken(session, deployment_id, lock=True)
+    runs = read_runs(spoken.runs)
+    standing = runs.speak(run_id, at, spoken.cloned_at)
+    if standing is Standing.FENCED:
+        raise fenced_off()
+    now = replace(spoken, runs=write_runs(runs))
+    if standing is Standing.CLONED:
+        now = replace(now, epoch=spoken.epoch + 1, cloned_at=at)
+        await _tell_of_clone(context, session, deployment_id, at)
+    if now != spoken:
+        await store.write_spoken(session, deployment_id, now)
+    return now.epoch
 
 
 async def record_heartbeat(
@@ -131,13 +151,7 @@ async def record_heartbeat(
     at = context.clock()
 
     async def work(session: Session) -> HeartbeatReceipt:
-        epoch = 0
-        if run_id is not None:
-            standing, epoch = await store.hold_standing(session, deployment_id, run_id, at)
-            if standing is Standing.FENCED:
-                raise fenced_off()
-            if standing is Standing.CLONED:
-                await _tell_of_clone(context, session, deployment_id, at)
+        epoch = 0 if run_id is None else await _hear(context, session, deployment_id, run_id, at)
         if not await store.note_heartbeat(session, deployment_id, version, pending, at):
             raise no_deployment()
         reserves = () if since is None else await read_reserves(session, max(since, _EVER) - OVERLAP, RESERVES_MAX)
