@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -73,12 +74,14 @@ def read_key(page: Page) -> str:
 
 def test_a_store_is_guided_from_its_first_minute_to_its_first_till(branch: Branch, seat: Desk, cloud: Cloud) -> None:
     page = arrive(seat)
-    expect(page.locator(LINE)).to_contain_text("without any promotion. Still waiting: the first till.")
-    expect(page.locator("#promenade---store--command")).to_contain_text("promenade sync-link set")
+    expect(page.locator(LINE)).to_contain_text("cannot price yet. Still waiting: a POS group, the first till.")
+    expect(page.locator("#promenade---store--command-inner")).to_have_value(
+        re.compile(f"promenade sync-link set --data-dir {branch.directory} --url")
+    )
     branch.link(cloud)
     expect(page.locator("#promenade---store--link")).to_contain_text(f"Linked to {cloud.url} as S1.")
     expect(page.locator("#promenade---store--download")).to_contain_text("Promotions that can be priced: 1")
-    expect(page.locator(LINE)).to_contain_text("with 1 promotions. Still waiting: the first till.")
+    expect(page.locator(LINE)).to_contain_text("Promotions in force: 1. Still waiting: the first till.")
 
     page.get_by_label("Name of the till").fill("Till 1")
     page.get_by_role("button", name="Create key").click()
@@ -126,7 +129,7 @@ def test_what_is_wrong_is_said(branch: Branch, seat: Desk, cloud: Cloud) -> None
     branch.link(cloud)
     expect(page.locator("#promenade---store--link")).to_contain_text("was not reached")
     expect(page.locator(LINE)).to_contain_text(
-        "Still waiting: the link to the cloud, the first download, the first till."
+        "Still waiting: the link to the cloud, the first download, a POS group, the first till."
     )
     seat.forgive("409 POST")
 

@@ -25,6 +25,7 @@ NEW = StoreState(
     link_state="NOT_CONFIGURED",
     pages=0,
     promotions=0,
+    has_pos_group=True,
     till_keys=0,
     till_seen_at=None,
     has_priced=False,
@@ -35,6 +36,7 @@ NEW = StoreState(
 
 def test_a_store_waits_for_what_it_lacks_in_order() -> None:
     assert (NEW.download_state, NEW.waits) == ("NOT_NEEDED", ["TILL"])
+    assert replace(NEW, has_pos_group=False, waiting=1).waits == ["POS_GROUP", "TILL"]
     linked = replace(NEW, link=LINK, link_state="WAITING")
     assert (linked.download_state, linked.waits) == ("WAITING", ["LINK", "DOWNLOAD", "TILL"])
     under_way = replace(linked, link_state="CONNECTED", pages=3)

@@ -88,6 +88,11 @@ async def is_deployment(look: Look, tenant_id: str, deployment_id: str) -> bool:
     return bool(await look("deployment", (tenant_id, deployment_id)))
 
 
+async def has_pos_group(session: Session) -> bool:
+    """Return whether the tenant has any active POS group."""
+    return bool(await session.execute(select(_POS_GROUPS.c.id).where(_POS_GROUPS.c.is_active.is_(True)).limit(1)))
+
+
 async def find_pos_group(session: Session, code: str) -> str | None:
     """Return the ID of the tenant's POS group with this code, or None."""
     rows = await session.execute(select(_POS_GROUPS.c.id).where(_POS_GROUPS.c.code == code))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shlex import quote
+
 import msgspec
 from starlette.types import Receive, Scope
 
@@ -50,9 +52,16 @@ class StoreState(msgspec.Struct, frozen=True, rename="camel"):
     link: LinkState  #: The link to the cloud.
     download: DownloadState  #: The first download.
     promotions: int  #: Promotions that can be priced.
+    database: str  #: The option that names the store's database to commands on its machine.
     tills: TillState  #: The tills.
     uploads: UploadState  #: What is to be sent.
-    waits: list[str]  #: What does not work yet, in order: `LINK`, `DOWNLOAD`, `TILL`, `UPLOADS`.
+    waits: list[str]  #: What does not work yet, in order: `LINK`, `DOWNLOAD`, `POS_GROUP`, `TILL`, `UPLOADS`.
+
+
+def _option(url: str) -> str:
+    file = url.removeprefix("sqlite:///")
+    directory = file.removesuffix("/promenade.db")
+    return f"--database-url {quote(url)}" if directory == file else f"--data-dir {quote(directory)}"
 
 
 class StoreStateAdmin:
@@ -83,6 +92,7 @@ class StoreStateAdmin:
             ),
             download=DownloadState(found.download_state, found.pages),
             promotions=found.promotions,
+            database=_option(self._context.database.url),
             tills=TillState(found.till_keys, moment(found.till_seen_at), found.has_priced),
             uploads=UploadState(found.waiting, found.rejected),
             waits=list(found.waits),

@@ -10,11 +10,12 @@ from promenade.store.access.till_keys import read_till_keys
 from promenade.store.driver.unit import Session
 from promenade.store.replica.link import Link, count_uploads, page_numbers, read_link
 from promenade.store.sales.transactions import has_iterations
+from promenade.store.sync.deployments import has_pos_group
 from promenade.workflows.context import Context
 from promenade.workflows.replica.linking import link_state
 
 NOT_CONFIGURED = "NOT_CONFIGURED"
-LINK, DOWNLOAD, TILL, UPLOADS = "LINK", "DOWNLOAD", "TILL", "UPLOADS"
+LINK, DOWNLOAD, POS_GROUP, TILL, UPLOADS = "LINK", "DOWNLOAD", "POS_GROUP", "TILL", "UPLOADS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class StoreState:
     link_state: str
     pages: int
     promotions: int
+    has_pos_group: bool
     till_keys: int
     till_seen_at: datetime | None
     has_priced: bool
@@ -46,8 +48,9 @@ class StoreState:
         missing = {
             LINK: self.link_state in ("WAITING", "FAILING", "QUIET"),
             DOWNLOAD: self.download_state in ("WAITING", "RUNNING"),
+            POS_GROUP: not self.has_pos_group,  # without one no basket is priced
             TILL: not self.has_priced and self.till_seen_at is None,
-            UPLOADS: bool(self.waiting or self.rejected),
+            UPLOADS: self.link is not None and bool(self.waiting or self.rejected),
         }
         return [name for name, is_missing in missing.items() if is_missing]
 
@@ -58,16 +61,18 @@ async def read_state(context: Context, tenant_id: str) -> StoreState:
     async def of_store(session: Session) -> tuple[Link | None, Sequence[datetime | None]]:
         return await read_link(session), [one.last_used_at for one in await read_till_keys(session)]
 
-    async def of_tenant(session: Session) -> tuple[int, tuple[int, int], bool]:
-        return len(await page_numbers(session)), await count_uploads(session), await has_iterations(session)
+    async def of_tenant(session: Session) -> tuple[int, tuple[int, int], bool, bool]:
+        uploads = await count_uploads(session)
+        return len(await page_numbers(session)), uploads, await has_iterations(session), await has_pos_group(session)
 
     link, used = await context.database.read(of_store, system=True)
-    pages, (waiting, rejected), has_priced = await context.database.read(of_tenant, tenant=tenant_id)
+    pages, (waiting, rejected), has_priced, has_group = await context.database.read(of_tenant, tenant=tenant_id)
     return StoreState(
         link=link,
         link_state=NOT_CONFIGURED if link is None else link_state(link, context.clock()),
         pages=pages,
         promotions=len((await context.catalogues.current(tenant_id)).definitions),
+        has_pos_group=has_group,
         till_keys=len(used),
         till_seen_at=max((one for one in used if one is not None), default=None),
         has_priced=has_priced,

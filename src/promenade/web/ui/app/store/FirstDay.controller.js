@@ -106,6 +106,10 @@ sap.ui.define(
         }
       },
 
+      onPosGroups() {
+        this.getOwnerComponent().getRouter().navTo("list", {set: "PosGroups"});
+      },
+
       onTryBasket() {
         this.getOwnerComponent().getRouter().navTo("simulator");
       }

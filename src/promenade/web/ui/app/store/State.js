@@ -27,7 +27,7 @@ sap.ui.define([], function () {
   }
 
   function line({promotions, waits, uploads}, t, format) {
-    const works = promotions ? t("works", format.number(promotions)) : t("worksBare");
+    const works = waits.includes("POS_GROUP") ? t("worksNot") : t("works", format.number(promotions));
     const missing = waits.map((one) => t(`waits.${one}`, format.number(uploads.waiting + uploads.rejected)));
     return `${works} ${missing.length ? t("waits", missing.join(", ")) : t("waitsNothing")}`;
   }
@@ -45,6 +45,8 @@ sap.ui.define([], function () {
         line: line(state, t, format),
         lineType: isBad ? BAD : state.waits.length ? OPEN : DONE,
         hasLink: state.link.state !== "NOT_CONFIGURED",
+        hasPosGroup: !state.waits.includes("POS_GROUP"),
+        command: t("linkCommand", state.database),
         link: link(state.link, t),
         download: download(state.download, state.link, state.promotions, t, format),
         till: till(state.tills, t, format)
