@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+import socket
 import sqlite3
 from collections.abc import AsyncIterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from time import monotonic
 
 import pytest
 from sqlalchemy import update
 
 from promenade import __version__
 from promenade.cli.doctor_command import _print
-from promenade.doctor import Finding, Verdict, examine, worst
+from promenade.doctor import Finding, Verdict, data, examine, worst
 from promenade.doctor.findings import judge_clock, judge_expiry
 from promenade.doctor.machine import judge_room
 from promenade.errors import Unavailable
@@ -164,6 +166,16 @@ async def test_a_server_that_does_not_answer() -> None:
     findings = await examine(Settings(database=url, port=free_port()), now)
     assert verdicts(findings, "database") == [FAIL]
     assert "s3cret" not in str(findings)
+
+
+async def test_a_database_that_accepts_and_says_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "PATIENCE_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"postgresql://promenade@127.0.0.1:{silent.getsockname()[1]}/promenade"
+        began = monotonic()
+        findings = await examine(Settings(database=url, port=free_port()), now)
+    assert verdicts(findings, "database") == [FAIL]
+    assert monotonic() - began < 30  # asyncpg itself waits for 60
 
 
 async def test_a_directory_that_is_not_there(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ from promenade.store.driver.roles import needless_power
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Database
 
+PATIENCE_SECONDS = 5.0
+"""That the database may take to answer: somebody waits for the doctor."""
 _DAMAGED = ("not a database", "malformed")  # as SQLite says it
 
 
@@ -30,8 +32,9 @@ def examine_database(settings: Settings, clock: Callable[[], datetime]) -> Seque
         return [_schema(None)]
     try:
         with database_errors():
-            revision = current(url)
-            told, power = clock_of(url), needless_power(url) if revision == HEAD else None
+            revision = current(url, patience=PATIENCE_SECONDS)
+            told = clock_of(url, patience=PATIENCE_SECONDS)
+            power = needless_power(url) if revision == HEAD else None
     except Unavailable as error:
         if error.code == "SCHEMA_AHEAD":
             return [Finding.fail("schema", error.message, "Install the version that has upgraded it, or a newer one.")]

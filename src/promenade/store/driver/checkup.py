@@ -19,15 +19,15 @@ def file_of(url: str) -> Path | None:
     return Path(name) if url.startswith("sqlite") and name and name != ":memory:" else None
 
 
-def clock_of(url: str) -> datetime | None:
+def clock_of(url: str, *, patience: float) -> datetime | None:
     """Return the time on the database's server, or when a SQLite file was last written; None: it is not there.
 
-    Raises the driver's errors.
+    ``patience`` in seconds. Raises the driver's errors.
     """
     if url.startswith("sqlite"):
         file = file_of(url)
         files = [] if file is None else [file, file.with_name(file.name + "-wal")]
         written = [one.stat().st_mtime for one in files if one.exists()]
         return datetime.fromtimestamp(max(written), UTC) if written else None
-    told: datetime = in_transaction(url, lambda connection: connection.execute(_CLOCK).scalar_one())
+    told: datetime = in_transaction(url, lambda connection: connection.execute(_CLOCK).scalar_one(), patience=patience)
     return told.astimezone(UTC)

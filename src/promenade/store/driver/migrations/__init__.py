@@ -86,9 +86,9 @@ def _raw_sqlite(url: str) -> sqlite3.Connection:
     return sqlite3.connect(str(arguments[0]), timeout=_PATIENCE_SECONDS, isolation_level=None, uri=is_uri)
 
 
-def current(url: str) -> str | None:
+def current(url: str, *, patience: float = _PATIENCE_SECONDS) -> str | None:
     """Return the revision of the database at ``url``; None: it has no tables yet. Raises SchemaAheadError."""
-    return in_transaction(url, lambda connection: _current(connection, _scripts()))
+    return in_transaction(url, lambda connection: _current(connection, _scripts()), patience=patience)
 
 
 def _current(connection: sa.Connection, scripts: ScriptDirectory) -> str | None:
@@ -159,22 +159,23 @@ def _upgrade(connection: sa.Connection) -> None:
         steps.run_migrations()
 
 
-def in_transaction(url: str, work: Callable[[sa.Connection], T]) -> T:
+def in_transaction(url: str, work: Callable[[sa.Connection], T], *, patience: float = _PATIENCE_SECONDS) -> T:
     """Run ``work`` in one transaction on a connection of its own.
 
-    Raises ValueError for another kind of URL, and the driver's errors.
+    ``patience``: how many seconds a connection, or the lock of a SQLite file, may take. Raises ValueError for another
+    kind of URL, and the driver's errors.
     """
     if url.startswith("sqlite"):
-        return _run_sqlite(url, work)
+        return _run_sqlite(url, work, patience)
     if url.startswith("postgres"):
         # In a thread of its own: the caller may be inside an event loop.
         with ThreadPoolExecutor(1) as thread:
-            return thread.submit(lambda: asyncio.run(_run_postgresql(url, work))).result()
+            return thread.submit(lambda: asyncio.run(_run_postgresql(url, work, patience))).result()
     raise ValueError(f"unsupported database {url.partition(':')[0]}: give sqlite:///path or postgresql://...")
 
 
-def _run_sqlite(url: str, work: Callable[[sa.Connection], T]) -> T:
-    engine = sa.create_engine(url, poolclass=NullPool, connect_args={"timeout": _PATIENCE_SECONDS})
+def _run_sqlite(url: str, work: Callable[[sa.Connection], T], patience: float) -> T:
+    engine = sa.create_engine(url, poolclass=NullPool, connect_args={"timeout": patience})
 
     @sa.event.listens_for(engine, "connect")
     def _leave_transactions_to_us(connection: Any, _: object) -> None:
@@ -188,11 +189,11 @@ def _run_sqlite(url: str, work: Callable[[sa.Connection], T]) -> T:
         return work(connection)
 
 
-async def _run_postgresql(url: str, work: Callable[[sa.Connection], T]) -> T:
+async def _run_postgresql(url: str, work: Callable[[sa.Connection], T], patience: float) -> T:
     from sqlalchemy.ext.asyncio import create_async_engine
 
     parsed = sa.make_url(url).set(drivername="postgresql+asyncpg")
-    engine = create_async_engine(parsed, poolclass=NullPool)
+    engine = create_async_engine(parsed, poolclass=NullPool, connect_args={"timeout": patience})
     try:
         async with engine.begin() as connection:
             return await connection.run_sync(work)
