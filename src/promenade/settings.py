@@ -77,8 +77,8 @@ class Settings:
             raise SettingsError(f"--port must be between 0 and 65535, not {self.port}.")
         if self.workers < 1:
             raise SettingsError(f"--workers must be at least 1, not {self.workers}.")
-        if urlsplit(self.database_url).scheme not in {"sqlite", "postgresql"}:
-            raise SettingsError("--database-url must start with sqlite:/// or postgresql://.")
+        if not _is_database(self.database_url):
+            raise SettingsError("--database-url must be sqlite:///path or postgresql://user@host:port/name.")
         if self.workers > 1 and self.is_sqlite:
             raise SettingsError("--workers above 1 needs PostgreSQL: give --database-url postgresql://...")
         if self.redis_url is not None and urlsplit(self.redis_url).scheme not in {"redis", "rediss", "unix"}:
@@ -218,6 +218,14 @@ class Settings:
     def issuer_url(self) -> str:
         """The required `iss` of an accepted token."""
         return self.issuer or self.base_url
+
+
+def _is_database(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme == "sqlite" or (parts.scheme == "postgresql" and (parts.port or 0) >= 0)
+    except ValueError:  # a port or an address that is none
+        return False
 
 
 def _is_address(text: str) -> bool:

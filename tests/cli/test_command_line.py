@@ -42,6 +42,8 @@ def attempt(*arguments: str, stdin: str | None = None, **environment: str) -> su
         (("serve", "--edition", "kiosk"), "--edition"),
         (("serve", "--workers", "2"), "--workers above 1 needs PostgreSQL"),
         (("serve", "--database-url", "mysql://x"), "--database-url"),
+        (("serve", "--database-url", "postgresql://[::1"), "--database-url"),
+        (("clockwork", "--database-url", "postgresql://shop:99999/promenade"), "--database-url"),
         (("serve", "--redis-url", "http://x"), "--redis-url"),
         (("serve", "--public-url", "prices.example"), "--public-url"),
         (("serve", "--public-url", "prices.example:8080"), "--public-url"),

@@ -80,11 +80,13 @@ async def rotate_till_key(
 ) -> datetime | None:
     """Replace the key of the till ``name``; return until when the former one is accepted, None: not any more.
 
-    Of three keys only the last two work. Raises NotFound (NOT_A_STORE, TILL_KEY_NOT_FOUND) and Invalid (OUT_OF_RANGE).
+    Of three keys only the last two work. Raises NotFound (NOT_A_STORE, TILL_KEY_NOT_FOUND), and Invalid for the
+    name and the hours.
     """
     if not 0 <= overlap_hours <= OVERLAP_HOURS_MAX:
         text = f"`overlapHours` must be from 0 to {OVERLAP_HOURS_MAX}."
         raise Invalid("OUT_OF_RANGE", text, "overlapHours")
+    _check_name(name)
     until = at + timedelta(hours=overlap_hours) if overlap_hours else None
 
     async def work(session: Session) -> None:
@@ -98,7 +100,11 @@ async def rotate_till_key(
 
 
 async def revoke_till_key(database: Database, name: str) -> None:
-    """Delete the key of the till ``name``, and the former one. Raises NotFound (NOT_A_STORE, TILL_KEY_NOT_FOUND)."""
+    """Delete the key of the till ``name``, and the former one.
+
+    Raises NotFound (NOT_A_STORE, TILL_KEY_NOT_FOUND), and Invalid for the name.
+    """
+    _check_name(name)
 
     async def work(session: Session) -> None:
         await _require_store(session)

@@ -108,6 +108,8 @@ def test_keys_are_not_stored(store: Store) -> None:
         ("createTillKey", {"name": " "}, 400, "REQUIRED", "name"),
         ("createTillKey", {"name": "x" * 51}, 400, "TOO_LONG", "name"),
         ("createTillKey", {"name": "a\nb"}, 400, "INVALID_VALUE", "name"),
+        ("rotateTillKey", {"name": "a\nb"}, 400, "INVALID_VALUE", "name"),
+        ("revokeTillKey", {"name": ""}, 400, "REQUIRED", "name"),
         ("rotateTillKey", {"name": "nobody"}, 404, "TILL_KEY_NOT_FOUND", None),
         ("rotateTillKey", {"name": "nobody", "overlapHours": 721}, 400, "OUT_OF_RANGE", "overlapHours"),
         ("rotateTillKey", {"name": "nobody", "overlapHours": True}, 400, "VALIDATION_FAILED", "overlapHours"),
