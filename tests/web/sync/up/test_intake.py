@@ -79,9 +79,10 @@ async def test_who_was_sent_away_is_served_before_those_who_came_later() -> None
     await asyncio.sleep(0)
     with pytest.raises(TooMany):
         await take("third")
-    later = asyncio.create_task(take("fourth"))
     await working
-    again = asyncio.create_task(take("third"))
+    later = asyncio.create_task(take("fourth"))
+    await asyncio.sleep(0)
+    again = asyncio.create_task(take("third"))  # it came first, so it takes the place in the room
     results = await asyncio.gather(waiting, later, again, return_exceptions=True)
     assert order == ["first", "second", "third"]
     assert [isinstance(one, TooMany) for one in results] == [False, True, False]
@@ -90,9 +91,11 @@ async def test_who_was_sent_away_is_served_before_those_who_came_later() -> None
 async def test_a_tenant_leaves_room_for_others_and_a_store_that_has_gone_leaves_its_place() -> None:
     intake = Intake(random.Random(1).random, at_once=2, of_tenant=1, room=10)
     held = asyncio.Event()
+    begun: list[str] = []
 
     async def take(tenant: str, store: str) -> str:
         async with intake.admitted((tenant, store)):
+            begun.append(store)
             await held.wait()
             return store
 
@@ -100,13 +103,31 @@ async def test_a_tenant_leaves_room_for_others_and_a_store_that_has_gone_leaves_
     await asyncio.sleep(0)
     other = asyncio.create_task(take("other", "S"))
     await asyncio.sleep(0)
-    assert (intake.working, intake.waiting) == (2, 3)
+    await asyncio.sleep(0)
+    assert (begun, intake.working, intake.waiting) == (["S0", "S"], 2, 3)
     slow[1].cancel()
     slow[0].cancel()
     await asyncio.sleep(0)
     held.set()
     assert await asyncio.gather(other, *slow[2:]) == ["S", "S2", "S3"]
     await asyncio.sleep(0)
+    assert (intake.working, intake.waiting) == (0, 0)
+
+
+async def test_a_store_that_goes_as_its_turn_comes_leaves_its_place() -> None:
+    intake = Intake(random.Random(1).random, at_once=1, of_tenant=1, room=10)
+
+    async def take() -> None:
+        async with intake.admitted(("t", "other")):
+            raise AssertionError
+
+    async with intake.admitted(("t", "first")):
+        other = asyncio.create_task(take())
+        await asyncio.sleep(0)
+    assert intake.working == 1, "its turn has come, and it does not know yet"
+    other.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await other
     assert (intake.working, intake.waiting) == (0, 0)
 
 
