@@ -40,6 +40,11 @@ def test_the_machine_that_came_later_is_fenced_at_the_second_heartbeat_of_the_ot
     assert hear("ABABA" + "AB" * 5)[1] == "SSSSC" + "SF" * 5
 
 
+def test_a_start_after_a_clone_is_as_any_other() -> None:
+    """The one late heartbeat that counted before does not count again."""
+    assert hear("ABAANAN")[1] == "SSSCSSS"
+
+
 def test_three_machines_from_one_image_are_noticed_and_two_stay_fenced() -> None:
     runs, told = hear("ABC" * 3)
     assert told == "SSSSSSCFF"

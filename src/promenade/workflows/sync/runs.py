@@ -58,7 +58,7 @@ class Runs(msgspec.Struct, array_like=True):
             return Standing.SPEAKS
         if run.is_fenced:
             return Standing.FENCED
-        newer = [one for one in self.known if one.first > run.last and not one.is_fenced]
+        newer = [one for one in self.known if one.first > run.last]
         if newer and not run.is_late:
             run.is_late = True
             return Standing.SPEAKS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -78,6 +79,33 @@ def test_a_heartbeat_is_recorded_and_answered(cloud: Cloud) -> None:
     row = shown(cloud, deployment)
     assert (row["version"], row["pendingTransactions"], row["status"]) == ("1.4.1", 12, "ONLINE")
     assert datetime.fromisoformat(row["lastHeartbeatAt"]) > before
+
+
+def test_two_machines_with_one_identity_are_told_apart_by_their_runs(cloud: Cloud) -> None:
+    deployment = cloud.register(cloud.unique("S"))
+    first, copy = str(uuid.uuid4()), str(uuid.uuid4())
+
+    def beat(run: str) -> tuple[int, Any]:
+        body = {"deploymentId": deployment, "status": "UP", "version": "1.4.1", "runId": run}
+        answer = cloud.post("heartbeat", body)
+        return answer.status_code, answer.json().get("epoch", answer.json().get("error", {}).get("code"))
+
+    assert [beat(run) for run in (first, copy, first)] == [(200, 0)] * 3
+    assert shown(cloud, deployment)["clonedAt"] is None
+    assert beat(first) == (200, 1)
+    assert shown(cloud, deployment)["clonedAt"] is not None
+    assert [beat(run) for run in (copy, first, copy)] == [
+        (409, "DEPLOYMENT_CLONED"),
+        (200, 1),
+        (409, "DEPLOYMENT_CLONED"),
+    ]
+    wanted: dict[str, dict[str, Any]] = {
+        "budget-grants": {"budgetId": NOBODY},
+        "coupon-leases": {"promotionId": NOBODY, "quantity": 1},
+    }
+    for path, asked in wanted.items():
+        answer = cloud.post(path, {"deploymentId": deployment, "runId": copy, **asked})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (409, "DEPLOYMENT_CLONED"), path
 
 
 def test_the_latest_cursor_is_the_one_after_a_complete_download(cloud: Cloud) -> None:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import msgspec
 import pytest
+from sqlalchemy import insert
 
+from promenade.store.access.local_store import StoreRow, insert_store
+from promenade.store.driver.schema import table
 from promenade.store.replica.link import Link, page_numbers, read_link
-from promenade.workflows.replica import exchanging
+from promenade.workflows.replica import exchanging, filling
 from promenade.workflows.replica.exchanging import Exchanged, exchange, send_heartbeat
+from promenade.workflows.replica.uploading import Uploaded
 from promenade.workflows.uplink import CloudBusy, CloudRefused, CloudUnreachable, Uplink
 from tests.workflows.replica.link.pages import page, promotion, stage
 from tests.workflows.shop import NOON, Shop, identity
@@ -239,6 +245,49 @@ async def test_an_answer_without_the_expected_fields_is_an_error(
     done = await go(store)
     assert not done.is_connected
     assert "cannot be read" in str(done.error)
+
+
+async def test_a_store_that_another_machine_is_gives_up_its_shares_and_sends_its_sales(
+    store: Shop, cloud: Cloud, shares: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await go(store)
+    share = {
+        "tenant_id": store.tenant, "deployment_id": KNOWN["deploymentId"], "kind": "BUDGET", "entity_id": identity("b"),
+        "outstanding": Decimal(10), "currency": "EUR", "expires_at": NOON + timedelta(days=9), "changed_at": NOON,
+    }  # fmt: skip
+    own = StoreRow(store.tenant, "i", "a" * 64)
+    await store.context.database.write(lambda session: insert_store(session, own, NOON), system=True)
+    held = insert(table("store_shares"))
+    await store.context.database.write(lambda session: session.rowcount(held, share), tenant=store.tenant)
+    sent: list[str] = []
+
+    async def send(context: object, tenant_id: str) -> Uploaded:
+        sent.append(tenant_id)
+        return Uploaded(1, 0)
+
+    monkeypatch.setattr(exchanging, "upload_portion", send)
+    cloud.says("/sync/heartbeat", CloudRefused(409, "DEPLOYMENT_CLONED", "Another machine runs as this store."))
+    shares.clear()
+    told = await go(store)
+    assert (told.is_connected, told.is_fenced, told.error) == (False, True, "Another machine runs as this store.")
+    assert await store.count("store_shares") == 0
+    assert sent == [store.tenant]
+    assert shares == []
+
+
+async def test_a_store_says_its_run_and_compares_its_shares_after_a_clone_was_stopped(
+    store: Shop, cloud: Cloud, shares: list[str]
+) -> None:
+    uplink(store).run_id = identity("run 1")
+    told = {"serverTime": "2026-03-02T12:00:00Z", "latestCursor": "c1"}
+    cloud.says("/sync/heartbeat", told, told | {"epoch": 1}, told | {"epoch": 1})
+    compared = []
+    for _ in range(3):
+        filling._COMPARED[store.context.database] = set()
+        await go(store)
+        compared.append(store.context.database not in filling._COMPARED)
+    assert compared == [False, True, False]
+    assert {one["runId"] for one in cloud.requests("/sync/heartbeat")} == {identity("run 1")}
 
 
 async def test_a_busy_cloud_is_left_alone_with_sales_but_not_lost(
