@@ -204,3 +204,15 @@ async def test_rows_of_several_sources_keep_their_currencies(database: Database)
             f"filter(currency eq 'JPY')/concat({of_shops},{of_shops})/aggregate(y with sum as x)",
         )
         assert row["x"] > LARGE
+
+
+async def test_an_amount_whose_currency_is_not_known_is_in_no_sum(database: Database) -> None:
+    """Nothing in euros and nothing in yen are one group, whose currency nobody knows."""
+    market = await open_shops(database)
+    nothing = "compute(grandTotal mul 0 as y)/groupby((y),aggregate($count as n))"
+    in_euros = "filter(currency eq 'EUR')/groupby((currency),aggregate(grandTotal with sum as y))"
+    (row,) = await read(market, "CalculationLogs", f"concat({in_euros},{nothing})/aggregate(y with sum as x)")
+    assert row["x"] is None
+    only = f"filter(currency eq 'EUR')/concat({in_euros},{nothing})/aggregate(y with sum as x)"
+    (row,) = await read(market, "CalculationLogs", only)
+    assert 0 < row["x"] < LARGE

@@ -11,10 +11,11 @@ from time import monotonic
 
 import pytest
 
-from promenade.errors import Invalid, NotFound, Unauthorized
+from promenade.errors import Conflict, Invalid, NotFound, Unauthorized
 from promenade.store.driver.session import open_database
 from promenade.web.access.api_key import StoreAuthenticator
 from promenade.web.access.sessions import Sessions
+from promenade.workflows.access import till_keys
 from promenade.workflows.access.local_admin import KnownStore, establish_store
 from promenade.workflows.access.till_keys import create_till_key, list_till_keys, revoke_till_key, rotate_till_key
 from tests.kit.databases import Databases
@@ -51,8 +52,9 @@ def test_a_till_with_a_key_of_its_own_is_seen_and_shut_out_alone(store: Store) -
     assert beats(store, one)
     assert shown(browser, "Till 1")["lastUsedAt"] is not None
     assert shown(browser, "Kasse 2, Süd")["lastUsedAt"] is None
+    common = browser.api_key()
     assert browser.post("revokeTillKey", {"name": "Till 1"}).json() == {"success": True}
-    assert [beats(store, key) for key in (one, other, browser.api_key())] == [False, True, True]
+    assert [beats(store, key) for key in (one, other, common)] == [False, True, True], "at once"
 
 
 def test_a_sale_is_priced_with_a_tills_own_key_and_nothing_else_is_opened(store: Store) -> None:
@@ -188,6 +190,24 @@ async def test_a_till_does_not_wait_for_a_database_that_is_busy(databases: Datab
         async with asyncio.timeout(10):
             while (await list_till_keys(database))[0].last_used_at is None:  # noqa: ASYNC110 -- only the row tells
                 await asyncio.sleep(0)
+    finally:
+        await database.close()
+        databases.drop(url)
+
+
+async def test_the_number_of_keys_is_bounded(databases: Databases, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = databases.create("sqlite")
+    database = await open_database(url)
+    monkeypatch.setattr(till_keys, "KEYS_MAX", 2)
+    await establish_store(database, "local", instance_id="i", api_key="a" * 64, at=MORNING)
+    try:
+        for number in (1, 2):
+            await create_till_key(database, f"Till {number}", f"{number}" * 64, at=MORNING)
+        with pytest.raises(Conflict, match="at most 2 keys"):
+            await create_till_key(database, "Till 3", "3" * 64, at=MORNING)
+        await revoke_till_key(database, "Till 1")
+        await create_till_key(database, "Till 3", "3" * 64, at=MORNING)
+        assert [one.name for one in await list_till_keys(database)] == ["Till 2", "Till 3"]
     finally:
         await database.close()
         databases.drop(url)

@@ -47,6 +47,10 @@ def test_an_uploaded_sale_is_no_longer_pending_before_the_next_heartbeat(cloud: 
         (row,) = cloud.rows("LocalDeployments", id=store)
         left.append(row.pending_transactions)
     assert left == [1, 1]
+    assert cloud.post("heartbeat", beat | {"pendingTransactions": 1}).status_code == 200
+    assert cloud.send(sale(fresh()), sale(fresh())).status_code == 200  # two, as one was sold since the heartbeat
+    (row,) = cloud.rows("LocalDeployments", id=store)
+    assert row.pending_transactions == 0
 
 
 def test_a_portion_sent_on_four_connections_at_once_is_stored_once(cloud: Cloud) -> None:
