@@ -96,7 +96,7 @@ class UplinkWorker:
                 done = await send_heartbeat(self._context, tenant_id, link)
                 next_beat = now() + BEAT_SECONDS
                 next_round = now() if done.is_behind else next_round
-            elif waiting and uplink.is_connected and now() >= max(next_upload, uplink.upload_after):
+            elif waiting and uplink.is_connected and now() >= next_upload:
                 next_upload = now() + await self._upload(uplink, tenant_id)
             if link is not None and not uplink.is_connected and not failures:  # whatever detected the failure
                 failures = 1
