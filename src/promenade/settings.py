@@ -223,9 +223,10 @@ class Settings:
 def _is_database(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        return parts.scheme == "sqlite" or (parts.scheme == "postgresql" and (parts.port or 0) >= 0)
+        _ = parts.port
     except ValueError:  # a port or an address that is none
         return False
+    return parts.scheme in {"sqlite", "postgresql"}
 
 
 def _is_address(text: str) -> bool:

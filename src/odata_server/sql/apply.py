@@ -50,7 +50,7 @@ from odata_server.sql.terms.typed import (
     whole,
 )
 from odata_server.sql.translate import Translator
-from odata_server.sql.units import HIDDEN, in_one, member, the_one, unit_of_row, units_of, units_of_named
+from odata_server.sql.units import HIDDEN, in_one, member, the_one, units_of, units_of_named
 from odata_server.syntax import (
     Aggregate,
     AggregateExpression,
@@ -278,13 +278,13 @@ class _Steps:
         return self.units
 
     def _with_currencies(self, amounts: Sequence[str]) -> Derived:
-        """Return the rows with the currency of each of these amounts; null where they have none."""
+        """Return the rows with the currency of each of these amounts; null where it is not known."""
         found = self._values(cut=True)
         reader, terms = self._reader(found), dict(found.terms)
         for name in amounts:
-            units = [materialised(reader.term(one), reader.context) for one in self.units.get(name, ())]
-            if units:
-                terms[f"{HIDDEN}concat {name}"] = unit_of_row(units)
+            units = self.units.get(name, ())
+            if len(units) == 1:  # of several, as in a product of amounts, it is not known
+                terms[f"{HIDDEN}concat {name}"] = materialised(reader.term(units[0]), reader.context)
         found.terms = terms
         return found
 

@@ -78,15 +78,6 @@ def the_one(unit: Term) -> Term:
     return replace(unit, sql=_only_if(least == func.max(unit.element), least), nullable=True, indexed=False)
 
 
-def unit_of_row(units: list[Term]) -> Term:
-    """Return the currency of an amount in one row; null if it is of several."""
-    unit, *others = units
-    if not others:
-        return unit
-    same = and_(*(one.element == unit.element for one in others))
-    return replace(unit, sql=_only_if(same, unit.element), nullable=True, indexed=False)
-
-
 def _only_if(condition: ColumnElement[bool], value: ColumnElement[Any]) -> ColumnElement[Any]:
     return type_coerce(case((condition, value), else_=null()), value.type)
 

@@ -52,14 +52,16 @@ def till_key_list(as_json: bool, **options: Any) -> None:
     """Show the tills that have keys of their own, and when these were last used."""
 
     async def work(database: Database) -> list[dict[str, Any]]:
+        from promenade.clock import clock
         from promenade.workflows.access.till_keys import list_till_keys
 
+        now = clock()
         return [
             {
                 "name": found.name,
                 "createdAt": _shown(found.created_at),
                 "rotatedAt": _shown(found.rotated_at),
-                "formerUntil": _shown(found.former_until),
+                "formerUntil": _shown(found.accepts_former_until(now)),
                 "lastUsedAt": _shown(found.last_used_at),
             }
             for found in await list_till_keys(database)

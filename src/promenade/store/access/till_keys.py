@@ -28,6 +28,10 @@ class TillKey:
     rotated_at: datetime | None = None
     last_used_at: datetime | None = None
 
+    def accepts_former_until(self, now: datetime) -> datetime | None:
+        """Return how long the former key is still accepted; None: it is not."""
+        return self.former_until if self.former_until is not None and now < self.former_until else None
+
 
 async def read_till_keys(session: Session) -> list[TillKey]:
     """Return all keys, by name."""

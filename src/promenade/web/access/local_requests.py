@@ -23,6 +23,8 @@ from promenade.web.http.endpoint import Answer
 from promenade.web.http.validation import require_sound
 
 ROOT = "/local-admin"
+MOMENT = "%Y-%m-%dT%H:%M:%SZ"
+"""How answers show a moment in UTC, in whole seconds."""
 
 _BODY_BYTES_MAX = 16 * 1024
 _NO_STORE = (b"cache-control", b"no-store")
@@ -130,4 +132,4 @@ def local_answer(body: msgspec.Struct, cookie: str | None = None) -> Answer:
 
 def moment(at: datetime | None) -> str | None:
     """Return a moment in UTC as answers show it, in whole seconds; None stays None."""
-    return None if at is None else f"{at:%Y-%m-%dT%H:%M:%SZ}"
+    return None if at is None else f"{at:{MOMENT}}"

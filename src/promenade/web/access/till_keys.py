@@ -13,7 +13,16 @@ from promenade.log import Logger
 from promenade.store.access.till_keys import TillKey
 from promenade.store.driver.unit import Database
 from promenade.web.access.api_key import StoreAuthenticator
-from promenade.web.access.local_requests import ROOT, Done, LocalRequests, address_of, local_answer, moment, text_of
+from promenade.web.access.local_requests import (
+    MOMENT,
+    ROOT,
+    Done,
+    LocalRequests,
+    address_of,
+    local_answer,
+    moment,
+    text_of,
+)
 from promenade.web.http.endpoint import Answer, Endpoint, Handler
 from promenade.workflows.access.local_admin import KnownStore
 from promenade.workflows.access.till_keys import (
@@ -135,6 +144,6 @@ class TillKeyAdmin:
 
 
 def _state(key: TillKey, now: datetime) -> TillKeyState:
-    until = key.former_until if key.former_until is not None and now < key.former_until else None
-    created = moment(key.created_at) or ""
-    return TillKeyState(key.name, created, moment(key.rotated_at), moment(until), moment(key.last_used_at))
+    until = key.accepts_former_until(now)
+    moments = (moment(key.rotated_at), moment(until), moment(key.last_used_at))
+    return TillKeyState(key.name, f"{key.created_at:{MOMENT}}", *moments)
