@@ -16,13 +16,15 @@ import pytest
 from sqlalchemy import update
 
 from promenade import __version__
+from promenade.cli import main
 from promenade.cli.doctor_command import _print
-from promenade.doctor import Finding, Verdict, data, examine, worst
+from promenade.doctor import Finding, Verdict, data, examine, service, worst
 from promenade.doctor.findings import judge_clock, judge_expiry
 from promenade.doctor.machine import judge_room
 from promenade.errors import Unavailable
 from promenade.settings import Settings
 from promenade.store.access.local_store import set_password
+from promenade.store.clockwork.jobs import add_clock_rows
 from promenade.store.driver.faults import database_errors
 from promenade.store.driver.schema import table
 from promenade.store.driver.session import open_database
@@ -34,7 +36,7 @@ from promenade.workflows.access.certificate_authority import CertificateAuthorit
 from promenade.workflows.access.local_admin import establish_store
 from tests.kit.databases import DIALECTS, Databases, Dialect, past_the_wall
 from tests.kit.processes import free_port
-from tests.kit.receiver import Answer, Receiver
+from tests.kit.receiver import Answer, Drip, Receiver
 from tests.workflows.webhooks.test_sending import certified
 
 TENANT = "local"
@@ -296,6 +298,70 @@ async def test_work_that_nobody_does(store: tuple[Settings, Database]) -> None:
         (WARN, "2 sales and coupons wait to be sent to the cloud, the oldest for 2 days."),
     ]
     assert worst(findings) is FAIL
+
+
+async def test_sales_that_wait_for_longer_than_shares_last(store: tuple[Settings, Database]) -> None:
+    settings, database = store
+    await link(database, f"http://127.0.0.1:{free_port()}")
+
+    async def leave(session: Session) -> None:
+        await add(session, "COUPON", "c", transaction_id=None, transaction_counter=0, payload=b"",
+                  happened_at=now() - timedelta(days=15))  # fmt: skip
+
+    await database.write(leave, tenant=TENANT)
+    assert verdicts(await examine(settings, now), "uploads") == [FAIL]
+
+
+async def test_jobs_of_the_clock_that_nobody_runs_or_that_have_trouble(store: tuple[Settings, Database]) -> None:
+    settings, database = store
+    due = now() - timedelta(minutes=5)
+    await database.write(lambda session: add_clock_rows(session, ["purge.jobs"], due), system=True)
+    assert told(await examine(settings, now), "worker") == [(FAIL, "Jobs of the clock are late: purge.jobs.")]
+    failed = update(table("clockwork")).values(last_error="It broke.", due_at=now() + timedelta(hours=9))
+    await database.write(lambda session: session.rowcount(failed), system=True)
+    assert told(await examine(settings, now), "worker") == [(WARN, "Jobs of the clock that have trouble: purge.jobs.")]
+
+
+async def test_an_answer_that_never_ends_is_not_waited_for(
+    store: tuple[Settings, Database], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings, _ = store
+    monkeypatch.setattr(service, "_SECONDS_MAX", 0.5)
+    with Receiver() as slow:
+        slow.answers("/health", Drip(0.1, of="body"))
+        findings = await examine(replace(settings, public_url=slow.url), now)
+    assert verdicts(findings, "service") == [FAIL]
+
+
+@pytest.mark.parametrize(
+    ("cloud", "remedy"), [("0.0.9", "Upgrade the cloud"), ("9.0.0", "Upgrade the store"), ("0.1.7", "")]
+)
+async def test_the_one_with_the_older_version_is_to_be_upgraded(
+    store: tuple[Settings, Database], cloud: str, remedy: str
+) -> None:
+    settings, database = store
+    with Receiver() as other:
+        other.answers("/oauth/token", said({"access_token": "good", "token_type": "bearer", "expires_in": 3600}))
+        other.answers("/health", health(version=cloud))
+        await link(database, other.url)
+        findings = await examine(settings, now)
+    (found,) = [one.remedy for one in findings if one.check == "cloud-version"]
+    assert (found or "").partition(":")[0] == remedy
+
+
+def test_the_command_says_by_its_exit_code_whether_something_fails(
+    databases: Databases, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = databases.create("sqlite")
+    with Receiver() as running:
+        running.answers("/health", health())
+        for address, code, status in ((running.url, 0, "WARN"), (f"http://127.0.0.1:{free_port()}", 1, "FAIL")):
+            with pytest.raises(SystemExit) as ended:
+                main(["doctor", "--database-url", url, "--public-url", address, "--json"])
+            said_so = json.loads(capsys.readouterr().out)
+            assert (int(ended.value.code or 0), said_so["status"]) == (code, status)
+            assert {"check", "status", "message", "remedy"} == said_so["checks"][0].keys()
+    databases.drop(url)
 
 
 ODD_ANSWERS = [
