@@ -163,7 +163,7 @@ def _edit(number: int, editor: dict[str, str]) -> str:
 async def _fill(url: str, shop: Shop, promotions: int, editors: int) -> None:
     """Create the promotions, none of which is active, and the editors, for the shop's tenant."""
     async with opened_context(Settings(database=url, data_dir=Path())) as context:
-        till = await authenticate_client(context.database, shop.client_id, shop.client_secret)
+        till = await authenticate_client(context.database, shop.client_id, shop.client_secret, at=clock())
         assert till is not None
         for first in range(0, promotions, CHUNK):
             rows = [_promotion(number) for number in range(first, min(first + CHUNK, promotions))]

@@ -229,7 +229,7 @@ def _serving(url: str, home: Path) -> Iterator[Beside]:
 
 async def _admit(url: str, shop: Shop) -> None:
     async with opened_context(Settings(database=url, data_dir=Path())) as context:
-        till = await authenticate_client(context.database, shop.client_id, shop.client_secret)
+        till = await authenticate_client(context.database, shop.client_id, shop.client_secret, at=clock())
         assert till is not None
         await create_client(
             context.database,

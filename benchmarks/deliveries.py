@@ -23,7 +23,7 @@ from benchmarks.over_http import Target, load, rate, running, token
 from benchmarks.receiver import Receiving, receiving
 from benchmarks.scale import Scale
 from benchmarks.shop import Shop, open_shop
-from promenade.app import opened_context
+from promenade.app import clock, opened_context
 from promenade.settings import Settings
 from promenade.store.driver.rows import insert_rows
 from promenade.store.driver.schema import table
@@ -182,7 +182,7 @@ async def _bare(at_once: int, count: int) -> float:
 async def _fill(url: str, shop: Shop, receiver: Receiving, events: int, lanes: int) -> None:
     """Replace the subscriptions by one per event type, and insert waiting events."""
     async with opened_context(Settings(database=url, data_dir=Path())) as context:
-        till = await authenticate_client(context.database, shop.client_id, shop.client_secret)
+        till = await authenticate_client(context.database, shop.client_id, shop.client_secret, at=clock())
         assert till is not None
         at = datetime.now(UTC)
         subscriptions, outbox = table("WebhookSubscriptions"), table("outbox_events")

@@ -204,7 +204,7 @@ def _serving(url: str, home: Path, size: Size) -> Iterator[Reported]:
 async def _admit(url: str, shop: Shop) -> tuple[str, list[str], list[str]]:
     """Create a client that may read reports; return the tenant, its budgets and its promotions."""
     async with opened_context(Settings(database=url, data_dir=Path())) as context:
-        till = await authenticate_client(context.database, shop.client_id, shop.client_secret)
+        till = await authenticate_client(context.database, shop.client_id, shop.client_secret, at=clock())
         assert till is not None
         await create_client(
             context.database,

@@ -81,6 +81,7 @@ def attempt(*arguments: str, stdin: str | None = None, **environment: str) -> su
         (("client", "create", "--tenant", "nobody", "--scope", "svc.POSReader"), "nobody"),
         (("client", "create", "--tenant", "t", "--scope", "all"), "svc.POSReader"),
         (("client", "delete", "nobody"), "nobody"),
+        (("client", "rotate", "nobody"), "nobody"),
         (("replay", "t", "unknown", "1"), "iteration"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,

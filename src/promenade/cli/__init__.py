@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from promenade import __version__
+from promenade.cli.client_commands import client
 from promenade.cli.console import (
     background_options,
     cache_option,
@@ -25,7 +26,6 @@ from promenade.cli.console import (
     make_data_dir,
     option,
     prepare_database,
-    print_json,
     print_rows,
     run,
     serve_options,
@@ -59,7 +59,7 @@ def cli() -> None:
     """Promotion and coupon engine for retail."""
 
 
-for _command in (*operator_commands, doctor, replay, key, trust, local_admin, till_key, sync_link):
+for _command in (*operator_commands, client, doctor, replay, key, trust, local_admin, till_key, sync_link):
     cli.add_command(_command)
 
 
@@ -258,79 +258,6 @@ def tenant_delete(tenant_id: str, confirm: str | None, no_wait: bool, **options:
 
     count = with_database(Settings(**options), work)
     click.echo(f"Tenant {tenant_id} was deleted, with {count} rows.")
-
-
-@cli.group()
-def client() -> None:
-    """Clients of the built-in token issuer."""
-
-
-@client.command("create")
-@option("--tenant", "tenant_id", required=True, help="The tenant its tokens speak for.")
-@option("--scope", "scopes", multiple=True, required=True, help="A scope its tokens carry (repeatable).")
-@option("--name", help="What the client is for.")
-@option("--json", "as_json", is_flag=True, help='Print {"clientId", "clientSecret"} and nothing else.')
-@database_options
-def client_create(tenant_id: str, scopes: tuple[str, ...], name: str | None, as_json: bool, **options: Any) -> None:
-    """Create a client and show its secret, once: only a digest of it is stored."""
-    import secrets
-
-    from promenade.clock import clock
-    from promenade.ids import new_id
-
-    client_id, secret = new_id(), secrets.token_urlsafe(32)
-
-    async def work(database: Database) -> None:
-        from promenade.workflows.access.clients import create_client
-
-        await create_client(
-            database, client_id=client_id, secret=secret, tenant_id=tenant_id, scopes=scopes, name=name, at=clock()
-        )
-
-    with_database(Settings(**options), work)
-    if as_json:
-        print_json({"clientId": client_id, "clientSecret": secret})
-    else:
-        click.echo(f"client id      {client_id}\nclient secret  {secret}\nThe secret is not shown again.")
-
-
-@client.command("list")
-@option("--tenant", "tenant_id", help="Only clients of this tenant.")
-@option("--json", "as_json", is_flag=True, help="Print JSON.")
-@database_options
-def client_list(tenant_id: str | None, as_json: bool, **options: Any) -> None:
-    """Show the clients, without their secrets, which are not stored."""
-
-    async def work(database: Database) -> list[dict[str, Any]]:
-        from promenade.workflows.access.clients import list_clients
-
-        return [
-            {
-                "clientId": found.client_id,
-                "tenantId": found.tenant_id,
-                "scopes": " ".join(found.scopes),
-                "name": found.name or "",
-                "createdAt": found.created_at.isoformat(timespec="seconds"),
-            }
-            for found in await list_clients(database, tenant_id)
-        ]
-
-    print_rows(with_database(Settings(**options), work), as_json=as_json)
-
-
-@client.command("delete")
-@click.argument("client_id", metavar="CLIENT")
-@database_options
-def client_delete(client_id: str, **options: Any) -> None:
-    """Delete a client; its tokens expire within four hours."""
-
-    async def work(database: Database) -> None:
-        from promenade.workflows.access.clients import delete_client
-
-        await delete_client(database, client_id)
-
-    with_database(Settings(**options), work)
-    click.echo(f"Client {client_id} was removed.")
 
 
 # ---- what commands share --------------------------------------------------------------------------------------------

@@ -20,6 +20,8 @@ from promenade.log import Logger, configure_with
 from promenade.settings import EDITIONS, KEEP_DAYS_MAX, WEBHOOK_RETRY_SCHEDULE, Settings
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from promenade.store.driver.unit import Database
 
 T = TypeVar("T")
@@ -122,6 +124,17 @@ serve_options = _options(
     option("--rate-limit-client", type=click.IntRange(0), default=60_000, show_default=True,
            help="The same for one client of a tenant."),
 )  # fmt: skip
+
+
+def overlap_option(what: str) -> Callable[[Command], Command]:
+    """Return the option of commands that replace a key or a secret while the present one still works."""
+    text = f"How long the present {what} is still accepted."
+    return option("--overlap-hours", type=click.IntRange(0, 720), default=24, show_default=True, help=text)
+
+
+def shown(moment: datetime | None) -> str | None:
+    """Return a moment as commands print it: in UTC, to the second."""
+    return None if moment is None else f"{moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def print_json(value: object) -> None:

@@ -5,15 +5,24 @@
 from __future__ import annotations
 
 import secrets
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from promenade.cli.console import database_options, option, print_json, print_rows, with_database
+from promenade.cli.console import (
+    database_options,
+    option,
+    overlap_option,
+    print_json,
+    print_rows,
+    shown,
+    with_database,
+)
 from promenade.settings import Settings
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from promenade.store.driver.unit import Database
 
 _KEY_BYTES = 32
@@ -59,10 +68,10 @@ def till_key_list(as_json: bool, **options: Any) -> None:
         return [
             {
                 "name": found.name,
-                "createdAt": _shown(found.created_at),
-                "rotatedAt": _shown(found.rotated_at),
-                "formerUntil": _shown(found.accepts_former_until(now)),
-                "lastUsedAt": _shown(found.last_used_at),
+                "createdAt": shown(found.created_at),
+                "rotatedAt": shown(found.rotated_at),
+                "formerUntil": shown(found.accepts_former_until(now)),
+                "lastUsedAt": shown(found.last_used_at),
             }
             for found in await list_till_keys(database)
         ]
@@ -72,13 +81,7 @@ def till_key_list(as_json: bool, **options: Any) -> None:
 
 @till_key.command("rotate")
 @click.argument("name", metavar="TILL")
-@option(
-    "--overlap-hours",
-    type=click.IntRange(0, 720),
-    default=24,
-    show_default=True,
-    help="How long the present key is still accepted.",
-)
+@overlap_option("key")
 @option("--json", "as_json", is_flag=True, help='Print {"name", "apiKey", "formerUntil"} and nothing else.')
 @database_options
 def till_key_rotate(name: str, overlap_hours: int, as_json: bool, **options: Any) -> None:
@@ -93,9 +96,9 @@ def till_key_rotate(name: str, overlap_hours: int, as_json: bool, **options: Any
 
     until = with_database(Settings(**options), work)
     if as_json:
-        print_json({"name": name, "apiKey": key, "formerUntil": _shown(until)})
+        print_json({"name": name, "apiKey": key, "formerUntil": shown(until)})
         return
-    former = "The former key is refused." if until is None else f"The former key is accepted until {_shown(until)}."
+    former = "The former key is refused." if until is None else f"The former key is accepted until {shown(until)}."
     click.echo(f"{key}\n{name} sends this as X-Api-Key. It is not shown again. {former}")
 
 
@@ -112,7 +115,3 @@ def till_key_revoke(name: str, **options: Any) -> None:
 
     with_database(Settings(**options), work)
     click.echo(f"The keys of {name} are refused from now on.")
-
-
-def _shown(moment: datetime | None) -> str | None:
-    return None if moment is None else f"{moment:%Y-%m-%dT%H:%M:%SZ}"

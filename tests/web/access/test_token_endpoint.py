@@ -101,11 +101,15 @@ def test_guessing_is_slowed_down_for_the_guesser(shop: Shop) -> None:
     assert ask(shop, **GRANT, **credentials(shop)).status_code == 200  # others are not affected
 
 
-def test_a_removed_client_gets_no_token(shop: Shop) -> None:
+def test_a_client_gets_tokens_by_both_secrets_after_a_rotation_and_none_when_it_is_removed(shop: Shop) -> None:
     at = ("--database-url", shop.database_url)
     made = json.loads(promenade("client", "create", "--tenant", TENANT, "--scope", "svc.POSReader", "--json", *at))
     client_id, secret = made["clientId"], made["clientSecret"]
     assert ask(shop, **GRANT, client_id=client_id, client_secret=secret).status_code == 200
+    rotated = json.loads(promenade("client", "rotate", client_id, "--json", *at))
+    assert set(rotated) == {"clientId", "clientSecret", "formerUntil"}
+    for one in (secret, rotated["clientSecret"]):
+        assert ask(shop, **GRANT, client_id=client_id, client_secret=one).status_code == 200
     promenade("client", "delete", client_id, *at)
     assert ask(shop, **GRANT, client_id=client_id, client_secret=secret).status_code == 401
 

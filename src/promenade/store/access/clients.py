@@ -40,6 +40,18 @@ async def read_clients(session: Session, tenant_id: str | None) -> Sequence[Row[
     return await session.execute(statement.order_by(_CLIENTS.c.created_at, _CLIENTS.c.client_id))
 
 
+async def replace_secret(session: Session, client_id: str, values: Mapping[str, Any], *, keeps_former: bool) -> bool:
+    """Change a client's secret, keeping the present one as the former one or not; return whether the client exists."""
+    former = _CLIENTS.c.secret_hash if keeps_former else None
+    statement = update(_CLIENTS).where(_CLIENTS.c.client_id == client_id, _CLIENTS.c.disabled_at.is_(None))
+    return bool(await session.rowcount(statement.values(former_hash=former, **values)))
+
+
+async def note_use(session: Session, client_id: str, at: datetime) -> None:
+    """Record when a client last got a token."""
+    await session.rowcount(update(_CLIENTS).where(_CLIENTS.c.client_id == client_id).values(last_used_at=at))
+
+
 async def delete_client(session: Session, client_id: str) -> bool:
     """Delete a client and return whether it existed."""
     return bool(await session.rowcount(delete(_CLIENTS).where(_CLIENTS.c.client_id == client_id)))

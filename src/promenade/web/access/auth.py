@@ -67,9 +67,10 @@ class KeySource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Verified:
-    """The caller of a verified token, and the key that verified it."""
+    """The caller of a verified token, when it was issued (seconds since 1970), and the key that verified it."""
 
     caller: Caller
+    issued_at: float
     key_id: str | None
     algorithm: str
     key: VerificationKey
@@ -145,11 +146,14 @@ class Authenticator:
         audience: str,
         tenant_claims: Sequence[str],
         scope_claims: Sequence[str] = ("scope",),
+        accepts_client: Callable[[str, str, float], Awaitable[bool]] | None = None,
         sessions: Sessions | None = None,
         limits: RateLimits | None = None,
     ) -> None:
+        """``accepts_client`` tells whether a client's token for a tenant, issued at a time, has not been withdrawn."""
         self._keys = keys
         self._tenant_exists = tenant_exists
+        self._accepts_client = accepts_client
         self._clock = clock
         self._issuer = issuer
         self._audience = audience
@@ -179,6 +183,9 @@ class Authenticator:
         caller = known.caller
         if not await self._tenant_exists(caller.tenant_id):
             raise Forbidden("UNKNOWN_TENANT", "The token's tenant is not known here.")
+        accepts = self._accepts_client
+        if accepts is not None and not await accepts(caller.tenant_id, caller.client_id, known.issued_at):
+            raise Unauthorized("UNAUTHORIZED", "The token has been withdrawn.")
         if self._limits is not None:
             self._limits.take(caller.tenant_id, caller.client_id)
         return caller
@@ -230,7 +237,7 @@ class Authenticator:
             claims = verified_claims(token, key, issuer=self._issuer, audience=self._audience, now=now)
         except TokenRefused:
             raise Unauthorized("UNAUTHORIZED", "The token is not valid here.") from None
-        return _Verified(self._caller(claims), token.key_id, token.algorithm, key)
+        return _Verified(self._caller(claims), float(claims.get("iat", 0)), token.key_id, token.algorithm, key)
 
     def _caller(self, claims: Mapping[str, Any]) -> Caller:
         tenant = next((claims[name] for name in self._tenant_claims if claims.get(name) is not None), None)

@@ -9,6 +9,7 @@ import hmac
 import secrets
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from math import ceil
 from typing import Protocol
 from urllib.parse import unquote_plus
 
@@ -217,6 +218,8 @@ class Issuer:
 
     async def _sign(self, client: Client, scopes: Sequence[str]) -> str:
         now = int(self._clock().timestamp())
+        if client.tokens_from is not None:
+            now = max(now, ceil(client.tokens_from.timestamp()))  # in the second in which the others were withdrawn
         key_id, key = await self._signing_key()
         claims = {
             "iss": self._issuer,

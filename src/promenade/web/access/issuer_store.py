@@ -28,7 +28,7 @@ class DatabaseIssuerStore:
 
     async def authenticate(self, client_id: str, secret: str) -> Client | None:
         """Return the client with this ID and secret."""
-        return await authenticate_client(self._database, client_id, secret)
+        return await authenticate_client(self._database, client_id, secret, at=self._clock())
 
     async def signing_keys(self) -> Sequence[SigningKey]:
         """Return the keys that verify, the signing one first."""

@@ -23,6 +23,7 @@ from promenade.web.http.rate_limits import RateLimits
 from promenade.web.http.routing import Later, Served, routed
 from promenade.web.pricing.pos import Pos
 from promenade.web.services.monitoring import Monitoring
+from promenade.workflows.access.clients import ClientDirectory
 from promenade.workflows.access.tenants import TenantDirectory
 from promenade.workflows.context import Context
 
@@ -43,10 +44,12 @@ class CloudService:
     def __init__(self, context: Context, settings: Settings, limits: RateLimits) -> None:
         self._context = context
         self._settings = settings
+        accepts_client = None
         if settings.jwks_url is not None:
             keys = CachedKeys(fetch_jwks(settings.jwks_url), context.clock)
         else:
             keys = CachedKeys(self._own_keys, context.clock, own=True)
+            accepts_client = ClientDirectory(context.database, context.clock).accepts
         self._authenticator = Authenticator(
             keys,
             TenantDirectory(context.database, context.clock).exists,
@@ -55,6 +58,7 @@ class CloudService:
             audience=settings.audience,
             tenant_claims=settings.tenant_claims,
             scope_claims=settings.scope_claims,
+            accepts_client=accepts_client,
             limits=limits,
         )
         monitoring = Monitoring(context, self._authenticator, settings.metrics_token).endpoints()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -24,6 +24,10 @@ SCOPES = (
     "PublicApi.Write",
 )
 
+OVERLAP_HOURS, OVERLAP_HOURS_MAX = 24, 24 * 30
+"""How long a replaced secret is still accepted, unless told otherwise, and at most."""
+_USE_STEP = timedelta(minutes=1)  # the last use is written at most so often
+
 
 @dataclass(frozen=True, slots=True)
 class Client:
@@ -34,6 +38,14 @@ class Client:
     scopes: tuple[str, ...]
     name: str | None
     created_at: datetime
+    rotated_at: datetime | None = None
+    former_until: datetime | None = None
+    tokens_from: datetime | None = None
+    last_used_at: datetime | None = None
+
+    def accepts_former_until(self, now: datetime) -> datetime | None:
+        """Return how long the secret before the present one is still accepted; None: it is not."""
+        return self.former_until if self.former_until is not None and now < self.former_until else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +100,57 @@ async def create_client(
     return client
 
 
-async def authenticate_client(database: Database, client_id: str, secret: str) -> Client | None:
-    """Return the client with this secret, or None; takes the same time for an unknown client and a wrong secret."""
+async def authenticate_client(database: Database, client_id: str, secret: str, *, at: datetime) -> Client | None:
+    """Return the client with this secret, or None; takes the same time for an unknown client and a wrong secret.
 
-    async def work(session: Session) -> tuple[Client, str] | None:
+    A secret that was replaced counts until its time has run out.
+    """
+
+    async def work(session: Session) -> Any:
         # PostgreSQL stores no NUL and refuses it in a query.
-        row = None if "\0" in client_id else await access.find_client(session, client_id)
-        return None if row is None else (client_of(row), row.secret_hash)
+        return None if "\0" in client_id else await access.find_client(session, client_id)
 
-    found = await database.read(work, system=True)
-    expected = found[1] if found else _digest("")
-    matches = hmac.compare_digest(expected.encode("ascii"), _digest(secret).encode("ascii"))
-    return found[0] if found and matches else None
+    row = await database.read(work, system=True)
+    client = None if row is None else client_of(row)
+    present = _digest("") if row is None else row.secret_hash
+    is_former_accepted = client is not None and client.accepts_former_until(at) is not None
+    former = row.former_hash if row is not None and is_former_accepted else present
+    given = _digest(secret).encode("ascii")
+    matches = [hmac.compare_digest(one.encode("ascii"), given) for one in (present, former)]
+    if client is None or not any(matches):
+        return None
+    if client.last_used_at is None or abs(at - client.last_used_at) >= _USE_STEP:
+        await database.write(lambda session: access.note_use(session, client_id, at), system=True)
+    return client
+
+
+async def rotate_client(
+    database: Database,
+    client_id: str,
+    secret: str,
+    *,
+    at: datetime,
+    overlap_hours: int = OVERLAP_HOURS,
+    withdraws: bool = False,
+) -> datetime | None:
+    """Replace a client's secret; return until when the present one is accepted, None: not any more.
+
+    Of three secrets only the last two work. ``withdraws``: its secret has leaked, so the present one, and the tokens
+    issued so far, are refused. Raises NotFound (CLIENT_NOT_FOUND) and Invalid (OUT_OF_RANGE).
+    """
+    if not 0 <= overlap_hours <= OVERLAP_HOURS_MAX:
+        raise Invalid("OUT_OF_RANGE", f"`overlapHours` must be from 0 to {OVERLAP_HOURS_MAX}.", "overlapHours")
+    until = at + timedelta(hours=overlap_hours) if overlap_hours and not withdraws else None
+    values: dict[str, Any] = {"secret_hash": _digest(secret), "former_until": until, "rotated_at": at}
+    if withdraws:
+        values["tokens_from"] = at
+
+    async def work(session: Session) -> None:
+        if not await access.replace_secret(session, client_id, values, keeps_former=until is not None):
+            raise _no_client(client_id)
+
+    await database.write(work, system=True)
+    return until
 
 
 async def list_clients(database: Database, tenant_id: str | None = None) -> list[Client]:
@@ -112,18 +163,72 @@ async def list_clients(database: Database, tenant_id: str | None = None) -> list
 
 
 async def delete_client(database: Database, client_id: str) -> None:
-    """Delete a client: it gets no more tokens; existing ones expire by themselves. Raises NotFound."""
+    """Delete a client: it gets no more tokens, and those that it has are refused within half a minute.
+
+    Raises NotFound (CLIENT_NOT_FOUND).
+    """
 
     async def work(session: Session) -> None:
         if not await access.delete_client(session, client_id):
-            raise NotFound("CLIENT_NOT_FOUND", f"There is no client {client_id}.")
+            raise _no_client(client_id)
 
     await database.write(work, system=True)
 
 
 def client_of(row: Any) -> Client:
     """Return the client of a row of the table `clients`."""
-    return Client(row.client_id, row.tenant_id, tuple(row.scopes), row.name, row.created_at)
+    return Client(
+        row.client_id,
+        row.tenant_id,
+        tuple(row.scopes),
+        row.name,
+        row.created_at,
+        row.rotated_at,
+        row.former_until,
+        row.tokens_from,
+        row.last_used_at,
+    )
+
+
+class ClientDirectory:
+    """Tells for how long back a client's tokens are accepted; kept for half a minute, only for clients that exist."""
+
+    SECONDS_KEPT = 30.0
+
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self._clock = clock
+        self._known: dict[str, tuple[str, float, float]] = {}  # tenant, tokens from, known until
+
+    async def accepts(self, tenant_id: str, client_id: str, issued_at: float) -> bool:
+        """Return whether a token is accepted that the client got for this tenant at this time, seconds since 1970."""
+        now = self._clock().timestamp()
+        known = self._known.get(client_id)
+        if known is None or not 0 < known[2] - now <= self.SECONDS_KEPT:
+            client = await self._find(client_id)
+            if client is None:
+                self._known.pop(client_id, None)
+                return False
+            known = (client.tenant_id, _first_token(client), now + self.SECONDS_KEPT)
+            self._known[client_id] = known
+        return known[0] == tenant_id and issued_at >= known[1]
+
+    async def _find(self, client_id: str) -> Client | None:
+        async def work(session: Session) -> Client | None:
+            row = await access.find_client(session, client_id)
+            return None if row is None else client_of(row)
+
+        return None if "\0" in client_id else await self._database.read(work, system=True)
+
+
+def _first_token(client: Client) -> float:
+    """Return the time of the first token that is accepted; tokens tell theirs in whole seconds."""
+    created = float(int(client.created_at.timestamp()))
+    return created if client.tokens_from is None else max(created, client.tokens_from.timestamp())
+
+
+def _no_client(client_id: str) -> NotFound:
+    return NotFound("CLIENT_NOT_FOUND", f"There is no client {client_id}.")
 
 
 async def _require_tenant(session: Session, tenant_id: str) -> None:

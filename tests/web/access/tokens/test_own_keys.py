@@ -1,13 +1,15 @@
-"""The built-in issuer changes its key by command: running processes pick it up, and no client is refused."""
+"""The built-in issuer changes its key and the secrets of its clients: running processes pick it up, and no client is
+refused but those that shall be."""
 
 from __future__ import annotations
 
 import base64
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,8 @@ import pytest
 
 from promenade.cli import main
 from promenade.store.driver.session import open_database
-from promenade.workflows.access.clients import create_client
+from promenade.store.driver.unit import Database
+from promenade.workflows.access.clients import create_client, delete_client, rotate_client
 from promenade.workflows.access.tenants import create_tenant
 from tests.kit.api_client import SECRET
 from tests.kit.databases import DIALECTS, Databases, Dialect
@@ -37,8 +40,8 @@ class Chain:
     clock: MovedClock
     command: Callable[..., Any] = print
 
-    def token(self, service: Service) -> str:
-        form = {"grant_type": "client_credentials", "client_id": "till", "client_secret": SECRET}
+    def token(self, service: Service, client_id: str = "till", secret: str = SECRET) -> str:
+        form = {"grant_type": "client_credentials", "client_id": client_id, "client_secret": secret}
         answer = httpx2.post(f"{service.url}/oauth/token", data=form, timeout=30)
         assert answer.status_code == 200, answer.text
         return str(answer.json()["access_token"])
@@ -148,6 +151,44 @@ def test_a_key_that_has_leaked_is_withdrawn_with_all_its_tokens(chain: Chain) ->
     assert chain.statuses(chain.token(chain.services[0])) == {200}
     chain.command("rotate")
     assert len(chain.command("list")) == 2
+
+
+def change(chain: Chain, work: Callable[[Database], Awaitable[object]]) -> None:
+    """Change something in the chain's database, as a command in another process does."""
+
+    async def changed() -> None:
+        database = await open_database(chain.database_url)
+        try:
+            await work(database)
+        finally:
+            await database.close()
+
+    run(changed())
+
+
+def test_tokens_of_a_deleted_client_are_refused_by_every_process_within_half_a_minute(chain: Chain) -> None:
+    made = partial(create_client, client_id="gone", secret=SECRET, tenant_id=TENANT, scopes=["svc.POSReader"])
+    change(chain, partial(made, at=chain.clock()))
+    token = chain.token(chain.services[0], "gone")
+    assert chain.statuses(token) == {200}
+    change(chain, lambda database: delete_client(database, "gone"))
+    chain.clock.move(seconds=30)
+    assert chain.statuses(token) == {401}
+    assert chain.statuses(chain.token(chain.services[0])) == {200}
+
+
+def test_a_secret_that_has_leaked_takes_its_tokens_with_it(chain: Chain) -> None:
+    thief = chain.token(chain.services[0])
+    assert chain.statuses(thief) == {200}
+    change(chain, lambda database: rotate_client(database, "till", "new", at=chain.clock(), withdraws=True))
+    owner = chain.token(chain.services[-1], secret="new")
+    assert chain.statuses(owner) == {200}, "got in the second of the change, perhaps"
+    chain.clock.move(seconds=30)
+    assert chain.statuses(thief) == {401}
+    assert chain.statuses(owner) == {200}
+    change(chain, lambda database: rotate_client(database, "till", SECRET, at=chain.clock()))
+    assert {chain.statuses(chain.token(chain.services[0], secret=one)) == {200} for one in ("new", SECRET)} == {True}
+    assert chain.statuses(owner) == {200}, "nothing was withdrawn this time"
 
 
 def _decoded(part: str) -> bytes:

@@ -609,7 +609,12 @@ CREATE TABLE clients (
 	name VARCHAR(255) COLLATE "C",
 	secret_hash VARCHAR(255) COLLATE "C" NOT NULL,
 	scopes TEXT NOT NULL,
+	former_hash VARCHAR(255) COLLATE "C",
+	former_until TIMESTAMP WITH TIME ZONE,
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	rotated_at TIMESTAMP WITH TIME ZONE,
+	tokens_from TIMESTAMP WITH TIME ZONE,
+	last_used_at TIMESTAMP WITH TIME ZONE,
 	disabled_at TIMESTAMP WITH TIME ZONE,
 	CONSTRAINT pk_clients__key PRIMARY KEY (client_id)
 );

@@ -434,7 +434,12 @@ CREATE TABLE clients (
 	name VARCHAR(255),
 	secret_hash VARCHAR(255) NOT NULL,
 	scopes TEXT NOT NULL,
+	former_hash VARCHAR(255),
+	former_until BIGINT,
 	created_at BIGINT NOT NULL,
+	rotated_at BIGINT,
+	tokens_from BIGINT,
+	last_used_at BIGINT,
 	disabled_at BIGINT,
 	CONSTRAINT pk_clients__key PRIMARY KEY (client_id)
 );
