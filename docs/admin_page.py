@@ -186,6 +186,7 @@ ACTION_FAULTS: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
             "400 `PERIOD_EMPTY`: `to` is not after `from`",
             "409 `SUBSCRIPTION_INACTIVE`: it is switched off",
         ),
+        ("Clients", "withdrawTokens"): (_GONE,),
     }
 )
 """What each action may refuse, by binding and name, beside what every request may meet."""

@@ -45,6 +45,8 @@ _SPECIAL: dict[tuple[str, str], Callable[[int], Any]] = {
     ("PromotionPilotConfigs", "autoPromote"): lambda n: False,
     ("CouponTypes", "codeType"): lambda n: "INDIVIDUAL",
     ("CouponTypes", "genericCode"): lambda n: None,
+    ("Clients", "scopes"): lambda n: ["svc.POSReader"],
+    ("Clients", "secret"): lambda n: None,
 }
 
 
@@ -173,6 +175,8 @@ def seeded_row(tenant: str, entity: EntityType, number: int) -> dict[str, Any]:
         if field.name in {"created_at", "modified_at", "created_by", "modified_by"}:
             continue
         about = subject(field.name) if field.kind is Kind.UUID else None
+        if (field.name,) in entity.unique_everywhere:
+            about = entity.set_name
         row[field.wire] = value(entity, field, number) if about is None else identity(tenant, about, number)
     for link in entity.links:
         row[link.property_wire] = _linked(tenant, entity, link, number)

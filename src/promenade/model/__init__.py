@@ -7,6 +7,7 @@ from promenade.model import (
     articles,
     budgets,
     campaigns,
+    clients,
     conditions,
     coupons,
     forecasts,
@@ -32,7 +33,8 @@ __all__ = ["EntityType", "code_list", "code_lists", "entities", "entity"]
 
 _MODULES = (
     promotions, conditions, actions, campaigns, templates, pilots, articles, pos_groups, budgets, coupons, logs,
-    forecasts, jobs, webhooks, sync, tenants, usage_reports, money_reports, arm_reports, advice_reports, aggregator,
+    forecasts, jobs, webhooks, sync, tenants, clients, usage_reports, money_reports, arm_reports, advice_reports,
+    aggregator,
 )  # fmt: skip
 
 

@@ -222,12 +222,14 @@ def timestamp(
     required: bool = False,
     read_only: bool = False,
     wire: str = "",
+    label: str = "",
     hidden_from: frozenset[Service] = frozenset(),
 ) -> Field:
     """Declare a timestamp in UTC, with microseconds."""
     return Field(
-        kind=Kind.TIMESTAMP, doc=doc, required=required, read_only=read_only, wire=wire, hidden_from=hidden_from
-    )
+        kind=Kind.TIMESTAMP, doc=doc, required=required, read_only=read_only, wire=wire, label=label,
+        hidden_from=hidden_from,
+    )  # fmt: skip
 
 
 def calendar_date(doc: str, *, read_only: bool = False, required: bool = False) -> Field:
@@ -344,6 +346,12 @@ def _computed(field: Field, key: tuple[str, ...]) -> Field:
     return replace(field, read_only=True, required=field.required or field.name in key)
 
 
+def _members_of(cls: type) -> list[tuple[str, Member]]:
+    """Return what a class and those that it inherits from declare, theirs first."""
+    declared = [(name, one) for base in reversed(cls.__mro__) for name, one in vars(base).items()]
+    return [(name, one) for name, one in declared if isinstance(one, Member)]
+
+
 class Fields:
     """Base class of groups of fields that several entities share."""
 
@@ -368,6 +376,7 @@ class Entity(Fields):
         key: tuple[str, ...] = ("id",),
         natural_key: tuple[str, ...] = (),
         unique: tuple[tuple[str, ...], ...] = (),
+        unique_everywhere: tuple[tuple[str, ...], ...] = (),
         indexes: tuple[tuple[str, ...], ...] = (),
         invariants: Mapping[str, str] = MappingProxyType({}),
         patchable: tuple[str, ...] = (),
@@ -382,12 +391,7 @@ class Entity(Fields):
     ) -> None:
         if cls.__name__ in _DECLARED:
             raise ValueError(f"entity {cls.__name__} is declared twice")
-        own = [
-            (name, member)
-            for base in reversed(cls.__mro__)
-            for name, member in vars(base).items()
-            if isinstance(member, Member)
-        ]
+        own = _members_of(cls)
         fields = [_named(name, member) for name, member in own if isinstance(member, Field)]
         if reporting is RO and public is NONE and admin is NONE:
             managed, fields = False, [_computed(one, key) for one in fields]
@@ -395,15 +399,15 @@ class Entity(Fields):
             set_name=cls.__name__, doc=inspect.cleandoc(cls.__doc__ or ""),
             label=re.sub(r"(?<!^)(?=[A-Z])", " ", cls.__name__).capitalize(),
             fields=(
-                *((_ID,) if key == ("id",) else ()),
-                *fields,
+                *((_ID,) if key == ("id",) else ()), *fields,
                 *((_named(name, field) for name, field in _MANAGED) if managed else ()),
                 *((_tenant(shows_tenant),) if tenant_owned else ()),
             ),
             links=tuple(_named(name, member) for name, member in own if isinstance(member, Link)),
             collections=tuple(_named(name, member) for name, member in own if isinstance(member, Collection)),
             key=key, public=public, admin=admin, reporting=reporting, importable=importable,
-            import_upserts=import_upserts, natural_key=natural_key, unique=unique, indexes=indexes, packed=packed,
+            import_upserts=import_upserts, natural_key=natural_key, unique=unique, unique_everywhere=unique_everywhere,
+            indexes=indexes, packed=packed,
             invariants=invariants, patchable=patchable, deletable=deletable, windows=windows, tenant_owned=tenant_owned,
             shows_tenant=tenant_owned and shows_tenant, managed=managed, stored=stored, deprecated=deprecated,
         )  # fmt: skip

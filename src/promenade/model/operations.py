@@ -168,6 +168,12 @@ def admin_operations() -> tuple[Operation, ...]:
             "Activates the budget: its status becomes ACTIVE, or SCHEDULED if its validity has not started.",
         ),
         *_of_webhooks(),
+        _move(
+            "Clients",
+            "withdrawTokens",
+            "Refuses its former secret at once, and the tokens that it has within half a minute, because a secret has"
+            " leaked: replace the present one first. It may request new tokens.",
+        ),
     )
 
 

@@ -197,6 +197,7 @@ class EntityType:
     import_upserts: bool
     natural_key: tuple[str, ...]
     unique: tuple[tuple[str, ...], ...]
+    unique_everywhere: tuple[tuple[str, ...], ...]  # among all tenants: rows are found by it before a tenant is known
     indexes: tuple[tuple[str, ...], ...]
     invariants: Mapping[str, str]
     patchable: tuple[str, ...]

@@ -244,14 +244,16 @@ def test_a_signed_in_user_gets_the_areas_of_the_role(office: Office, role: str, 
     assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store")
     me = answer.json()
     assert (me["tenantId"], me["edition"], me["scopes"]) == (TENANT, "cloud", sorted(ROLES[role]))
-    assert me["services"] == {"admin": True, "reporting": True, "pos": pos, "publicApi": public_api, "store": False}
+    services = {"admin": True, "reporting": True, "pos": pos, "publicApi": public_api, "store": False, "clients": True}
+    assert me["services"] == services
     assert me["user"].startswith(role)
 
 
 def test_the_writable_sets_depend_on_the_role(office: Office) -> None:
     sets = {role: office.me(role).json()["sets"] for role in ("administrator", "planner", "controller")}
     assert sets["administrator"]["WebhookSubscriptions"] == ["create", "update", "delete"]
-    assert "WebhookSubscriptions" not in sets["planner"]
+    assert sets["administrator"]["Clients"] == ["create", "update", "delete"]
+    assert not sets["planner"].keys() & {"Clients", "WebhookSubscriptions"}
     assert sets["planner"]["Promotions"] == ["create", "update", "delete"]
     assert sets["controller"]["Budgets"] == ["update"]
     assert "Promotions" not in sets["controller"]
@@ -281,7 +283,9 @@ def test_the_administrator_of_a_store_is_known_by_the_session(branch: Store) -> 
     assert browser.http.get("/ui/sign-in.json").json() == {**told, "isSetUp": True, "hasSession": True}
     me = browser.http.get("/ui/me").json()
     assert (me["user"], me["edition"], me["scopes"]) == ("admin", "local-store", ["svc.Admin"])
-    assert me["services"] == {"admin": True, "reporting": True, "pos": True, "publicApi": False, "store": True}
+    services = {"admin": True, "reporting": True, "pos": True, "publicApi": False, "store": True, "clients": False}
+    assert me["services"] == services
+    assert "Clients" not in me["sets"]
     assert browser.http.get("/").status_code == 200
     browser.post("logout")
     assert browser.http.get("/ui/me").status_code == 401

@@ -46,6 +46,8 @@ def _row(rows: sa.Table, tenant: str, known: dict[str, dict[str, Any]], name: st
         if isinstance(row[column.name], str):
             row[column.name] = f"{name}-{tenant}"[: getattr(column.type, "length", None)]
     row["tenant_id"] = tenant
+    if "client_id" in row:
+        row["client_id"] = f"{name}-{tenant}"  # of all tenants, one has it
     for key in rows.foreign_key_constraints:
         target = known.get(key.referred_table.name)
         for element in key.elements:
@@ -105,12 +107,8 @@ async def test_a_tenant_is_deleted_with_every_row_that_names_it(database: Databa
         """Servers that still know the tenant write a little more."""
         waited.append(seconds)
         assert not await directory.exists("acme")
-        clients = {"client_id": "late", "tenant_id": "acme", "secret_hash": "x", "scopes": "x", "created_at": NOON}
-        rows = table("clients")
-        row = {
-            **{column.name: _value(column) for column in rows.c},
-            **{k: v for k, v in clients.items() if k in rows.c},
-        }
+        rows = table("Clients")
+        row = {**_row(rows, "acme", {}, "late"), "client_id": "late"}
         await database.write(lambda session: session.rowcount(sa.insert(rows), row), system=True)
 
     assert await delete_tenant(database, "acme", wait=wait) > len(before)

@@ -40,6 +40,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "WebhookSubscriptions": (
             "name", "callbackUrl", "isActive", "failureCount", "disabledAt", "previousSecretUntil",
         ),
+        "Clients": ("name", "clientId", "scopes", "isActive", "lastUsedAt", "rotatedAt", "formerUntil"),
     }
 )  # fmt: skip
 """The columns of lists, where the general choice is not the best; by wire names."""
@@ -77,5 +78,5 @@ AVAILABLE: Mapping[tuple[str, str], str] = MappingProxyType(
 LOCKED_BY: Mapping[str, str] = MappingProxyType({"Campaigns": "locked", "Promotions": "campaign/locked"})
 """What says, of an entity, that no action may change it; by a path from the entity."""
 
-CRITICAL_ACTIONS = frozenset({"archive", "deactivate", "endPilot"})
+CRITICAL_ACTIONS = frozenset({"archive", "deactivate", "endPilot", "withdrawTokens"})
 """Actions that a user is asked to confirm: something stops running."""

@@ -14,7 +14,7 @@ from sqlalchemy import Row, delete, func, insert, or_, select, update
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 
-_CLIENTS = table("clients")
+_CLIENTS = table("Clients")
 _KEYS = table("signing_keys")
 _CODES = table("authorization_codes")
 _FIRST_KEY_LOCK = 7_310_001  # advisory lock: processes that start together create only one key
@@ -26,25 +26,26 @@ async def insert_client(session: Session, row: Mapping[str, Any]) -> None:
 
 
 async def find_client(session: Session, client_id: str) -> Row[Any] | None:
-    """Return the client, or None if it does not exist or is disabled."""
-    statement = select(_CLIENTS).where(_CLIENTS.c.client_id == client_id, _CLIENTS.c.disabled_at.is_(None))
+    """Return the client, or None if it does not exist or is switched off."""
+    statement = select(_CLIENTS).where(_CLIENTS.c.client_id == client_id, _CLIENTS.c.is_active)
     rows = await session.execute(statement)
     return rows[0] if rows else None
 
 
 async def read_clients(session: Session, tenant_id: str | None) -> Sequence[Row[Any]]:
-    """Return all clients that are not disabled, or those of one tenant, oldest first."""
-    statement = select(_CLIENTS).where(_CLIENTS.c.disabled_at.is_(None))
+    """Return all clients that are not switched off, or those of one tenant, oldest first."""
+    statement = select(_CLIENTS).where(_CLIENTS.c.is_active)
     if tenant_id is not None:
         statement = statement.where(_CLIENTS.c.tenant_id == tenant_id)
     return await session.execute(statement.order_by(_CLIENTS.c.created_at, _CLIENTS.c.client_id))
 
 
-async def replace_secret(session: Session, client_id: str, values: Mapping[str, Any], *, keeps_former: bool) -> bool:
-    """Change a client's secret, keeping the present one as the former one or not; return whether the client exists."""
-    former = _CLIENTS.c.secret_hash if keeps_former else None
-    statement = update(_CLIENTS).where(_CLIENTS.c.client_id == client_id, _CLIENTS.c.disabled_at.is_(None))
-    return bool(await session.rowcount(statement.values(former_hash=former, **values)))
+async def change_client(session: Session, client_id: str, values: Mapping[str, Any], *, keeps_former: bool) -> bool:
+    """Change a client; ``keeps_former``: its present secret becomes the former one. Return whether it exists."""
+    former = _CLIENTS.c.secret_digest if keeps_former else None
+    statement = update(_CLIENTS).where(_CLIENTS.c.client_id == client_id, _CLIENTS.c.is_active)
+    changed = statement.values(former_digest=former, version=_CLIENTS.c.version + 1, **values)
+    return bool(await session.rowcount(changed))
 
 
 async def note_use(session: Session, client_id: str, at: datetime) -> None:

@@ -114,6 +114,8 @@ def _keys_and_indexes(table: sa.Table, entity: EntityType) -> None:
     unique = [(*tenant, *columns) for columns in (*natural, *entity.unique)]
     for columns in unique:
         table.append_constraint(sa.UniqueConstraint(*columns, name=_name("uq", table.name, columns[len(tenant) :])))
+    for columns in entity.unique_everywhere:
+        table.append_constraint(sa.UniqueConstraint(*columns, name=_name("uq", table.name, columns)))
     wanted = [(*tenant, *columns) for columns in entity.indexes]
     covered = [*unique, *wanted]
     for link in entity.links:

@@ -8,19 +8,27 @@ from __future__ import annotations
 from odata_server.errors import ODataError
 from odata_server.hooks import Access
 from odata_server.http import Request, Response, error_response
+from odata_server.source import OperationCall, Result
 from promenade.model.declare import Service
 from promenade.model.edm import edm_for
 from promenade.web.access.auth import Authentication, Caller
 from promenade.web.access.roles import ROLES, scopes_for
 from promenade.web.drafts import actions as admin_drafts
 from promenade.web.forecasts import actions as admin_forecast
-from promenade.web.odata.admin_unit import AdminOperations, AdminSource
+from promenade.web.odata.admin_unit import AdminOperations, AdminSource, AdminUnit
 from promenade.web.odata.api import BrowserHooks, ODataApi, refuse_what_is_not_written
 from promenade.web.promotions import check as admin_check
 from promenade.web.promotions import lifecycle as admin_lifecycle
 from promenade.web.webhooks import replay as admin_webhooks
 from promenade.workflows.access.claims import check_tenant
+from promenade.workflows.authoring.clients import WITHDRAW
 from promenade.workflows.context import Context
+
+
+async def _withdraw(unit: AdminUnit, call: OperationCall) -> Result:
+    await unit.authoring.perform("Clients", str((call.binding or {})["ID"]), WITHDRAW)
+    return Result(key=call.binding, entity_set=call.entity_set)
+
 
 OPERATIONS: AdminOperations = {
     **admin_drafts.OPERATIONS,
@@ -28,6 +36,7 @@ OPERATIONS: AdminOperations = {
     **admin_check.OPERATIONS,
     **admin_forecast.OPERATIONS,
     **admin_webhooks.OPERATIONS,
+    WITHDRAW: _withdraw,
 }
 
 
@@ -37,9 +46,12 @@ ROOT = "/admin"
 class AdminApi(ODataApi):
     """Administration as an ASGI application for everything at and below `ROOT`."""
 
-    def __init__(self, context: Context, authenticator: Authentication) -> None:
+    def __init__(self, context: Context, authenticator: Authentication, *, issues_tokens: bool) -> None:
+        """``issues_tokens``: callers have their tokens from this service, to whose clients it gives them."""
         source = AdminSource(context, OPERATIONS)
-        super().__init__(edm_for(Service.ADMIN), source, _AdminHooks(context, authenticator), root=ROOT)
+        hooks = _AdminHooks(context, authenticator)
+        hooks.issues_tokens = issues_tokens
+        super().__init__(edm_for(Service.ADMIN), source, hooks, root=ROOT)
 
 
 class _AdminHooks(BrowserHooks):
@@ -47,12 +59,17 @@ class _AdminHooks(BrowserHooks):
 
     default_version = "4.0"
     patch_returns = "representation"
+    issues_tokens = True
 
     def permit(self, caller: Caller, access: Access, request: Request) -> None:
         """Require one of the three roles, then check what the collections allow, then what the role allows."""
         caller.require_scope(*ROLES)
         if access.entity_set is not None:
             refuse_what_is_not_written(access.entity_set, access.kind, request)
+            if access.entity_set.name == "Clients" and not self.issues_tokens and access.kind != "read":
+                raise ODataError(
+                    409, "NO_OWN_TOKENS", "Tokens do not come from this service: nothing is a client of it."
+                )
         caller.require_scope(*scopes_for(access))
         if access.kind in {"create", "update"}:
             check_tenant(caller.tenant_id, request.body)

@@ -62,6 +62,7 @@ class Services(msgspec.Struct, frozen=True, rename="camel"):
     pos: bool  #: Whether `/pos` is allowed; in a store with the API key.
     public_api: bool  #: Whether reading and writing `/api/v1` is allowed.
     store: bool  #: Whether this is a store and its administrator, whom `/local-admin` obeys.
+    clients: bool  #: Whether this service issues tokens, to the `Clients` of administration.
 
 
 class Me(msgspec.Struct, frozen=True, rename="camel"):
@@ -75,7 +76,9 @@ class Me(msgspec.Struct, frozen=True, rename="camel"):
     sets: dict[str, list[str]]  #: Entity set of administration -> `create`, `update`, `delete`.
 
 
-def back_office_endpoints(authenticator: Authentication, edition: str, sign_in: SignInProvider) -> list[Endpoint]:
+def back_office_endpoints(
+    authenticator: Authentication, edition: str, sign_in: SignInProvider, *, issues_tokens: bool = False
+) -> list[Endpoint]:
     """Return the endpoints of `/` and the files it loads, which need no credential, and of `/ui/me`, which does."""
 
     async def page(scope: Scope, receive: Receive) -> Answer:
@@ -95,7 +98,9 @@ def back_office_endpoints(authenticator: Authentication, edition: str, sign_in: 
     async def me(scope: Scope, receive: Receive) -> Answer:
         caller = await authenticator.authenticate_browser(scope)
         caller.require_scope(*ROLES)
-        return Answer(msgspec.json.encode(_me(caller, edition)), headers=[(b"cache-control", b"no-store"), *_SAFE])
+        return Answer(
+            msgspec.json.encode(_me(caller, edition, issues_tokens)), headers=[(b"cache-control", b"no-store"), *_SAFE]
+        )
 
     return [
         Endpoint("/", {"GET": page}),
@@ -105,7 +110,7 @@ def back_office_endpoints(authenticator: Authentication, edition: str, sign_in: 
     ]
 
 
-def _me(caller: Caller, edition: str) -> Me:
+def _me(caller: Caller, edition: str, issues_tokens: bool) -> Me:
     scopes = caller.scopes
     is_store = caller.session is not None
     services = Services(
@@ -114,8 +119,11 @@ def _me(caller: Caller, edition: str) -> Me:
         pos=is_store or not scopes.isdisjoint({POS_READER, ADMIN}),
         public_api=scopes >= {PUBLIC_READ, PUBLIC_WRITE},
         store=is_store,
+        clients=issues_tokens,
     )
     written = [one.set_name for one in served_entities(Service.ADMIN) if one.admin is not Mode.RO]
+    if not issues_tokens:
+        written.remove("Clients")
     sets = {name: found for name in written if (found := verbs_for(name, scopes))}
     return Me(caller.user, caller.tenant_id, edition, sorted(scopes), services, sets)
 

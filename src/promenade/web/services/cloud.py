@@ -44,6 +44,7 @@ class CloudService:
     def __init__(self, context: Context, settings: Settings, limits: RateLimits) -> None:
         self._context = context
         self._settings = settings
+        self._issues_tokens = settings.jwks_url is None
         accepts_client = None
         if settings.jwks_url is not None:
             keys = CachedKeys(fetch_jwks(settings.jwks_url), context.clock)
@@ -116,7 +117,7 @@ class CloudService:
     def _administration(self) -> Served:
         from promenade.web.services.admin import ROOT, AdminApi
 
-        return [], {ROOT: AdminApi(self._context, self._authenticator)}
+        return [], {ROOT: AdminApi(self._context, self._authenticator, issues_tokens=self._issues_tokens)}
 
     def _reporting(self) -> Served:
         from promenade.web.reports.openapi import reporting_documents
@@ -135,7 +136,8 @@ class CloudService:
     def _back_office(self) -> Served:
         from promenade.web.services.back_office import back_office_endpoints
 
-        return back_office_endpoints(self._authenticator, CLOUD, self._sign_in()), {}
+        sign_in = self._sign_in()
+        return back_office_endpoints(self._authenticator, CLOUD, sign_in, issues_tokens=self._issues_tokens), {}
 
     def _sign_in(self) -> SignInProvider:
         from promenade.web.access.sign_in import ExternalSignIn, built_in_sign_in

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -59,7 +60,8 @@ class SigningKey:
     retired_at: datetime | None = None
 
 
-def _digest(secret: str) -> str:
+def digest_of(secret: str) -> str:
+    """Return a secret as it is stored."""
     # A secret is 256 random bits: dictionary attacks are impossible, so a slow hash would only add load.
     return hashlib.sha256(secret.encode("utf-8")).hexdigest()
 
@@ -87,12 +89,14 @@ async def create_client(
     async def work(session: Session) -> None:
         await _require_tenant(session, tenant_id)
         row = {
+            "id": str(uuid.uuid5(uuid.NAMESPACE_OID, client_id)),
             "client_id": client_id,
             "tenant_id": tenant_id,
             "name": name,
-            "secret_hash": _digest(secret),
+            "secret_digest": digest_of(secret),
             "scopes": list(client.scopes),
             "created_at": at,
+            "modified_at": at,
         }
         await access.insert_client(session, row)
 
@@ -112,10 +116,10 @@ async def authenticate_client(database: Database, client_id: str, secret: str, *
 
     row = await database.read(work, system=True)
     client = None if row is None else client_of(row)
-    present = _digest("") if row is None else row.secret_hash
+    present = digest_of("") if row is None else row.secret_digest
     is_former_accepted = client is not None and client.accepts_former_until(at) is not None
-    former = row.former_hash if row is not None and is_former_accepted else present
-    given = _digest(secret).encode("ascii")
+    former = row.former_digest if row is not None and is_former_accepted else present
+    given = digest_of(secret).encode("ascii")
     matches = [hmac.compare_digest(one.encode("ascii"), given) for one in (present, former)]
     if client is None or not any(matches):
         return None
@@ -141,12 +145,12 @@ async def rotate_client(
     if not 0 <= overlap_hours <= OVERLAP_HOURS_MAX:
         raise Invalid("OUT_OF_RANGE", f"`overlapHours` must be from 0 to {OVERLAP_HOURS_MAX}.", "overlapHours")
     until = at + timedelta(hours=overlap_hours) if overlap_hours and not withdraws else None
-    values: dict[str, Any] = {"secret_hash": _digest(secret), "former_until": until, "rotated_at": at}
+    values: dict[str, Any] = {"secret_digest": digest_of(secret), "former_until": until, "rotated_at": at}
     if withdraws:
         values["tokens_from"] = at
 
     async def work(session: Session) -> None:
-        if not await access.replace_secret(session, client_id, values, keeps_former=until is not None):
+        if not await access.change_client(session, client_id, values, keeps_former=until is not None):
             raise _no_client(client_id)
 
     await database.write(work, system=True)
@@ -176,7 +180,7 @@ async def delete_client(database: Database, client_id: str) -> None:
 
 
 def client_of(row: Any) -> Client:
-    """Return the client of a row of the table `clients`."""
+    """Return the client of a row of `Clients`."""
     return Client(
         row.client_id,
         row.tenant_id,

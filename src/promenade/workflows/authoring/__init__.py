@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from promenade.workflows.authoring import budgets, campaigns, coupons, jobs, pilots, places, promotions, webhooks
+from promenade.workflows.authoring import (
+    budgets,
+    campaigns,
+    clients,
+    coupons,
+    jobs,
+    pilots,
+    places,
+    promotions,
+    webhooks,
+)
 from promenade.workflows.authoring.unit import Delta, Row
 from promenade.workflows.authoring.writing import Authoring, Upserted
 
 __all__ = ["Authoring", "Delta", "Row", "Upserted"]
 
-_RULES = (budgets, campaigns, coupons, jobs, pilots, places, promotions, webhooks)
+_RULES = (budgets, campaigns, clients, coupons, jobs, pilots, places, promotions, webhooks)
 """The modules that register rules."""

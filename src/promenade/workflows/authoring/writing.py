@@ -180,6 +180,14 @@ class Authoring:
         write.is_named, write.verb = True, verb
         await self._carry_out(plan)
 
+    async def perform(self, set_name: str, entity_id: str, verb: str) -> None:
+        """Change a row by a verb that is no transition; the rules of its set carry it out (`Rules.complete`)."""
+        plan = Plan(self._unit)
+        shape = shape_of(set_name)
+        write = plan.update(shape, await self._held(shape, entity_id), {}, "")
+        write.is_named, write.verb = True, verb
+        await self._carry_out(plan)
+
     async def transition_many(
         self, set_name: str, ids: Collection[str], verb: str, *, if_: Callable[[Mapping[str, Any]], bool]
     ) -> list[str]:

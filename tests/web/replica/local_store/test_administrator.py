@@ -28,6 +28,9 @@ def test_a_session_administers_with_its_token(store: Store) -> None:
     answer = browser.http.post("/admin/PosGroups", json=write)
     assert refusal(answer) == (403, "CSRF_TOKEN_REQUIRED")
     assert browser.make("PosGroups", **write)["createdBy"] == "admin"
+    client = {"name": "x", "scopes": ["svc.POSReader"]}
+    headers = {"x-csrf-token": browser.csrf_token()}
+    assert refusal(browser.http.post("/admin/Clients", json=client, headers=headers)) == (409, "NO_OWN_TOKENS")
     assert refusal(browser.http.get("/pos/heartbeat")) == (401, "UNAUTHORIZED")
 
 

@@ -86,7 +86,7 @@ async def office(database: Database) -> AsyncIterator[Office]:
     authenticator = Authenticator(
         NoKeys(), exists, clock, issuer="i", audience="a", tenant_claims=("zid",), sessions=sessions
     )
-    admin, public = AdminApi(context, authenticator), PublicApi(context, authenticator)
+    admin, public = AdminApi(context, authenticator, issues_tokens=True), PublicApi(context, authenticator)
     pos = {one.route: one for one in Pos(context, authenticator).endpoints()}
 
     async def app(scope: Any, receive: Any, send: Any) -> None:

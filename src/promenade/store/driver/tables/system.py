@@ -1,4 +1,4 @@
-"""The internal tables, which no service exposes: freshness, iterations, jobs, usage, clients, keys and others.
+"""The internal tables, which no service exposes: freshness, iterations, jobs, usage, keys and others.
 
 *origin* is who priced a transaction: ``cloud``, or the deployment of the store that did. It is part of every key
 that contains a till's transaction ID, because two stores may use the same one.
@@ -370,27 +370,6 @@ def _usage() -> Iterator[Definition]:
 
 
 def _access() -> Iterator[Definition]:
-    yield (
-        "clients",
-        "Clients of the built-in token issuer. Looked up before a tenant is known.",
-        False,
-        (
-            text("client_id", 100, "Public name of the client."),
-            identity("tenant_id", "The tenant its tokens speak for."),
-            text("name", 255, "What the client is for.", nullable=True),
-            text("secret_hash", 255, "Hash of its secret, which is shown once and not kept."),
-            sa.Column("scopes", Json(), nullable=False, doc="Scopes its tokens carry, a list."),
-            text("former_hash", 255, "Hash of the secret before.", nullable=True),
-            moment("former_until", "Until when the secret before is accepted.", nullable=True),
-            moment("created_at", "When it was made."),
-            moment("rotated_at", "When its secret was last replaced.", nullable=True),
-            moment("tokens_from", "Tokens issued before are refused; null: none are.", nullable=True),
-            moment("last_used_at", "When it last got a token, to the minute.", nullable=True),
-            moment("disabled_at", "Since when it gets no tokens.", nullable=True),
-            key("clients", "client_id", tenant=False),
-            sa.Index("ix_clients__tenant_id", "tenant_id"),
-        ),
-    )
     yield (
         "signing_keys",
         "Keys of the built-in token issuer; retired ones stay until their tokens have expired.",

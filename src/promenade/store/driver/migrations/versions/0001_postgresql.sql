@@ -604,22 +604,34 @@ CREATE POLICY tenant ON catalogue_versions
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE clients (
-	client_id VARCHAR(100) COLLATE "C" NOT NULL,
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	client_id VARCHAR(100) COLLATE "C" NOT NULL,
 	name VARCHAR(255) COLLATE "C",
-	secret_hash VARCHAR(255) COLLATE "C" NOT NULL,
 	scopes TEXT NOT NULL,
-	former_hash VARCHAR(255) COLLATE "C",
-	former_until TIMESTAMP WITH TIME ZONE,
-	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	secret_digest VARCHAR(64) COLLATE "C",
+	is_active BOOLEAN NOT NULL,
 	rotated_at TIMESTAMP WITH TIME ZONE,
+	former_digest VARCHAR(64) COLLATE "C",
+	former_until TIMESTAMP WITH TIME ZONE,
 	tokens_from TIMESTAMP WITH TIME ZONE,
 	last_used_at TIMESTAMP WITH TIME ZONE,
-	disabled_at TIMESTAMP WITH TIME ZONE,
-	CONSTRAINT pk_clients__key PRIMARY KEY (client_id)
+	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	modified_by VARCHAR(255) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_clients__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT uq_clients__client_id UNIQUE (client_id)
 );
 
-CREATE INDEX ix_clients__tenant_id ON clients (tenant_id);
+ALTER TABLE clients ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE clients FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON clients
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
 CREATE TABLE clockwork (
 	name VARCHAR(60) COLLATE "C" NOT NULL,

@@ -429,22 +429,26 @@ CREATE TABLE catalogue_versions (
 );
 
 CREATE TABLE clients (
-	client_id VARCHAR(100) NOT NULL,
 	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	client_id VARCHAR(100) NOT NULL,
 	name VARCHAR(255),
-	secret_hash VARCHAR(255) NOT NULL,
 	scopes TEXT NOT NULL,
-	former_hash VARCHAR(255),
-	former_until BIGINT,
-	created_at BIGINT NOT NULL,
+	secret_digest VARCHAR(64),
+	is_active BOOLEAN NOT NULL,
 	rotated_at BIGINT,
+	former_digest VARCHAR(64),
+	former_until BIGINT,
 	tokens_from BIGINT,
 	last_used_at BIGINT,
-	disabled_at BIGINT,
-	CONSTRAINT pk_clients__key PRIMARY KEY (client_id)
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_clients__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT uq_clients__client_id UNIQUE (client_id)
 );
-
-CREATE INDEX ix_clients__tenant_id ON clients (tenant_id);
 
 CREATE TABLE clockwork (
 	name VARCHAR(60) NOT NULL,

@@ -79,10 +79,12 @@ sap.ui.define(
               }
             }
           });
-          button.bindProperty("visible", {
-            parts: paths.map(unread),
-            formatter: (...values) => availability.test((path) => values[paths.indexOf(path)])
-          });
+          if (paths.length) {
+            button.bindProperty("visible", {
+              parts: paths.map(unread),
+              formatter: (...values) => availability.test((path) => values[paths.indexOf(path)])
+            });
+          }
           return button;
         });
       }

@@ -2,16 +2,17 @@ sap.ui.define(
   [
     "promenade/resources/Budgets",
     "promenade/resources/Campaigns",
+    "promenade/resources/Clients",
     "promenade/resources/Coupons",
     "promenade/resources/Groups",
     "promenade/resources/Stores",
     "promenade/resources/Webhooks"
   ],
-  function (Budgets, Campaigns, Coupons, Groups, Stores, Webhooks) {
+  function (Budgets, Campaigns, Clients, Coupons, Groups, Stores, Webhooks) {
     "use strict";
 
     // What the pages of single sets have beyond what follows from $metadata; said once, when this is required.
-    [Budgets, Campaigns, Coupons, Groups, Stores, Webhooks].forEach((area) => area.extend());
+    [Budgets, Campaigns, Clients, Coupons, Groups, Stores, Webhooks].forEach((area) => area.extend());
     return {};
   }
 );

@@ -4,7 +4,6 @@ sap.ui.define(
     "sap/m/Dialog",
     "sap/m/Input",
     "sap/m/Label",
-    "sap/m/MessageToast",
     "sap/m/Text",
     "sap/m/VBox",
     "sap/ui/core/Component",
@@ -13,6 +12,7 @@ sap.ui.define(
     "promenade/resources/CouponPool",
     "promenade/resources/Doing",
     "promenade/resources/Following",
+    "promenade/resources/Secret",
     "promenade/resources/Texts"
   ],
   function (
@@ -20,7 +20,6 @@ sap.ui.define(
     Dialog,
     Input,
     Label,
-    MessageToast,
     Text,
     VBox,
     Component,
@@ -29,23 +28,12 @@ sap.ui.define(
     CouponPool,
     Doing,
     Following,
+    Secret,
     Texts
   ) {
     "use strict";
 
     const SET = "CouponTypes";
-
-    /** Puts the code where it can be pasted from; where the browser does not let pages do that, it is marked. */
-    async function copy(input, t) {
-      try {
-        await navigator.clipboard.writeText(input.getValue());
-        MessageToast.show(t("resources.copied"));
-      } catch {
-        input.focus();
-        input.selectText(0, input.getValue().length);
-        MessageToast.show(t("resources.copyByHand"));
-      }
-    }
 
     /** Shows a code that was issued, once. */
     function showCode({code, customerId, validUntil}, t) {
@@ -59,7 +47,7 @@ sap.ui.define(
         title: t("resources.issued"),
         contentWidth: "26rem",
         content: [new VBox({items: [label, input, ...notes.map((text) => new Text().setText(text))]})],
-        beginButton: new Button({text: t("resources.copy"), type: "Emphasized", press: () => copy(input, t)}),
+        beginButton: new Button({text: t("resources.copy"), type: "Emphasized", press: () => Secret.copy(input, t)}),
         endButton: new Button({text: t("resources.close"), press: () => dialog.close()}),
         afterClose: () => dialog.destroy()
       }).addStyleClass("sapUiContentPadding");

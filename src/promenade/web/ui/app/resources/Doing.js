@@ -42,14 +42,15 @@ sap.ui.define(
         });
       },
 
-      /** Changes values of what a page shows, unless somebody has changed it meanwhile. */
+      /** Changes values of what a page shows, unless somebody has changed it meanwhile; resolves with the answer. */
       async patch(context, values) {
         const tag = context.getObject()["@odata.etag"];
-        await Http.request("PATCH", `${SERVICE}${context.getPath()}`, {
+        const answer = await Http.request("PATCH", `${SERVICE}${context.getPath()}`, {
           body: values,
           headers: tag ? {"If-Match": tag} : {}
         });
         context.refresh();
+        return answer;
       }
     };
     return Doing;

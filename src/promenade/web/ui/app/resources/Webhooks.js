@@ -1,14 +1,8 @@
 sap.ui.define(
   [
-    "sap/m/Button",
-    "sap/m/Dialog",
-    "sap/m/Input",
-    "sap/m/Label",
     "sap/m/MessageBox",
     "sap/m/MessageStrip",
     "sap/m/MultiComboBox",
-    "sap/m/Text",
-    "sap/m/VBox",
     "sap/ui/core/Component",
     "sap/ui/core/ListItem",
     "promenade/generic/Extensions",
@@ -20,19 +14,14 @@ sap.ui.define(
     "promenade/resources/Deliveries",
     "promenade/resources/Doing",
     "promenade/resources/Following",
+    "promenade/resources/Secret",
     "promenade/resources/Texts",
     "promenade/resources/eventKinds"
   ],
   function (
-    Button,
-    Dialog,
-    Input,
-    Label,
     MessageBox,
     MessageStrip,
     MultiComboBox,
-    Text,
-    VBox,
     Component,
     ListItem,
     Extensions,
@@ -44,6 +33,7 @@ sap.ui.define(
     Deliveries,
     Doing,
     Following,
+    Secret,
     Texts,
     eventKinds
   ) {
@@ -86,32 +76,10 @@ sap.ui.define(
       }
     }
 
-    /** The secret of a new subscription, which nobody can read any more afterwards. */
     async function showSecret(secret) {
-      await shown(secret, await words());
-    }
-
-    /**
-     * @param {string} secret
-     * @param {(key: string, ...values: any[]) => string} t
-     * @returns {Promise<void>}
-     */
-    function shown(secret, t) {
-      const label = new Label({text: t("resources.secret")});
-      const input = new Input({editable: false, ariaLabelledBy: [label]}).setValue(secret);
-      return new Promise((resolve) => {
-        const dialog = new Dialog({
-          title: t("resources.secretTitle"),
-          contentWidth: "34rem",
-          content: [new VBox({items: [new Text({text: t("resources.secretOnce")}), label, input]})],
-          endButton: new Button({text: t("resources.secretKept"), type: "Emphasized", press: () => dialog.close()}),
-          afterClose() {
-            dialog.destroy();
-            resolve();
-          }
-        }).addStyleClass("sapUiContentPadding");
-        dialog.open();
-      });
+      const t = await words();
+      const values = [{label: t("resources.secret"), value: secret}];
+      await Secret.show({title: t("resources.secretTitle"), text: t("resources.secretOnce"), values});
     }
 
     /** Asks for a new subscription, shows its secret, and leads to its page. */

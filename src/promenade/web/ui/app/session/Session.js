@@ -168,7 +168,7 @@ sap.ui.define(
         return who;
       },
 
-      /** `{user, tenantId, edition, services: {admin, reporting, pos, publicApi}, sets: {<set>: [verbs]}}`. */
+      /** `{user, tenantId, edition, services: {admin, reporting, pos, publicApi, store, clients}, sets: {<set>: [verbs]}}`. */
       current() {
         return who;
       },

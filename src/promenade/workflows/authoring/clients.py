@@ -1,0 +1,79 @@
+"""Rules for clients of the built-in issuer: known scopes, secrets that the service makes, nobody locks themselves out.
+
+A new secret starts a rotation: for `OVERLAP_HOURS` the former one is accepted, too. A second rotation in that time
+drops the first one's former secret at once. If a secret has leaked, its successor is made first, then `WITHDRAW` is
+called.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from datetime import timedelta
+
+from promenade.errors import Conflict, Detail
+from promenade.workflows.access.clients import OVERLAP_HOURS, SCOPES, digest_of
+from promenade.workflows.authoring.rules import Rules, rules
+from promenade.workflows.authoring.unit import Act, Unit, Write
+
+WITHDRAW = "withdrawTokens"
+_ADMIN = "svc.Admin"
+
+
+@rules("Clients")
+class _Clients(Rules):
+    async def complete(self, unit: Unit, writes: Sequence[Write]) -> None:
+        for write in writes:
+            if write.act is Act.DELETE:
+                continue
+            write.after["scopes"] = list(dict.fromkeys(write.after["scopes"] or ()))
+            if write.act is Act.CREATE:
+                write.after["client_id"] = write.id
+            if write.act is Act.CREATE or "secret_digest" in write.given:
+                _renew_secret(unit, write)
+            if write.verb == WITHDRAW:
+                write.after |= {"tokens_from": unit.at, "former_digest": None, "former_until": None}
+
+    async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
+        for write in writes:
+            if write.act is not Act.DELETE:
+                _check_scopes(unit, write)
+            if write.has_own_id:
+                message = "The service gives a client its ID: leave `ID` out."
+                unit.faults.add(Detail("READ_ONLY", message, write.target("id")))
+            _check_own(unit, write)
+        return []
+
+
+def _renew_secret(unit: Unit, write: Write) -> None:
+    """Generate a secret, which is returned in this response only; the present one becomes the former one."""
+    if write.after["secret_digest"] is not None:
+        target = write.target("secret_digest")
+        message = f"{target} is made by the service: send null for a new one."
+        unit.faults.add(Detail("INVALID_SECRET", message, target))
+        return
+    # Two random UUIDs are 244 bits.
+    seed = bytes.fromhex(f"{unit.new_id()}{unit.new_id()}".replace("-", ""))
+    secret = base64.urlsafe_b64encode(seed).decode().rstrip("=")
+    write.after["secret_digest"] = digest_of(secret)
+    if write.before is not None:
+        write.after["former_digest"] = write.before["secret_digest"]
+        write.after["former_until"] = unit.at + timedelta(hours=OVERLAP_HOURS)
+        write.after["rotated_at"] = unit.at
+    unit.shown_once.setdefault(write.set_name, {})[write.id] = {"secret": secret}
+
+
+def _check_scopes(unit: Unit, write: Write) -> None:
+    unknown = [scope for scope in write.after["scopes"] if scope not in SCOPES]
+    if unknown and write.differs("scopes"):
+        message = f"{unknown[0]} is not a scope; the scopes are {', '.join(SCOPES)}."
+        unit.faults.add(Detail("UNKNOWN_SCOPE", message, write.target("scopes")))
+
+
+def _check_own(unit: Unit, write: Write) -> None:
+    """Refuse that somebody takes away their own access, which nobody else might be there to give back."""
+    if write.before is None or write.before["client_id"] != unit.user:
+        return
+    if write.act is Act.DELETE or not write.after["is_active"] or _ADMIN not in write.after["scopes"]:
+        message = "This is the client that you are signed in with: let another administrator do this."
+        unit.faults.add(Conflict("OWN_CLIENT", message))
