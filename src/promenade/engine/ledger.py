@@ -139,6 +139,8 @@ class Ledger:
         """The units that promotion ``ordinal`` may take: not free, not owned by another, untouched if it is
         exclusive.
         """
+        if self.states[position] is FRESH and self.totals[position] > 0:
+            return [(0, self.units[position], 0)]
         free_from = self.free_from(position)
         segments: list[Segment] = []
         start = 0
@@ -150,8 +152,10 @@ class Ledger:
 
     def free_segments(self, position: int, ordinal: int, exclusive: bool) -> list[Segment]:
         """The free units that promotion ``ordinal`` may count as bought, though not take."""
-        free_from = self.free_from(position)
         segments: list[Segment] = []
+        if self.states[position] is FRESH and self.totals[position] > 0:
+            return segments
+        free_from = self.free_from(position)
         if free_from == _NEVER:
             return segments
         start = 0

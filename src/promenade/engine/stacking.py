@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from promenade.engine.basket import FIRST_RULES, ArticleFact, BudgetFact, UsageFact
 from promenade.engine.benefits.registry import REWARDS_ONLY
 from promenade.engine.leaving import Units, book_leaving
-from promenade.engine.ledger import EXCLUSIVE, FREE, MANY, Ledger, State, owner_of
+from promenade.engine.ledger import EXCLUSIVE, FREE, FRESH, MANY, Ledger, State, owner_of
 from promenade.engine.promotion import NO_COUPON, CompiledPromotion, Order, Unmet
 from promenade.engine.turn import Turn
 from promenade.engine.verdict import Met, Missed
@@ -301,8 +301,7 @@ class Pass:
 
     def targets(self, candidate: Candidate, met: Met) -> frozenset[int]:
         """The lines that a qualifying candidate is about, whatever is left of them."""
-        turn = self._turn(candidate, met)
-        return frozenset([position for benefit in candidate.promotion.benefits for position in benefit.targets(turn)])
+        return _targets(candidate.promotion, self._turn(candidate, met))
 
     def _blocked_by(self, candidate: Candidate) -> Candidate | None:
         """The winner whose exclusion already applies to this candidate before anything is priced (section 5)."""
@@ -444,7 +443,7 @@ class Pass:
     def _nothing(self, candidate: Candidate, met: Met, turn: Turn) -> Decision:
         """Why a promotion that qualifies and is not blocked gives nothing."""
         promotion = candidate.promotion
-        targets = self.targets(candidate, met)
+        targets = _targets(promotion, turn)
         if not targets:
             return Decision(candidate, "NO_TARGET_LINES")
         for position in sorted(targets):
@@ -488,6 +487,8 @@ class Pass:
 
     def _owner(self, position: int, turn: Turn) -> Candidate | None:
         """The promotion whose exclusivity PROMOTION, its own or this one's, keeps this turn from units of the line."""
+        if self.ledger.states[position] is FRESH:
+            return None
         for _, _, mark in self.ledger.runs(position):
             if mark == 0 or mark & FREE or not (turn.exclusive or mark & EXCLUSIVE):
                 continue
@@ -499,6 +500,10 @@ class Pass:
                 if taken is not None and any(take[0] == position for take in taken.takes):
                     return decision.candidate
         return None
+
+
+def _targets(promotion: CompiledPromotion, turn: Turn) -> frozenset[int]:
+    return frozenset([position for benefit in promotion.benefits for position in benefit.targets(turn)])
 
 
 def _gaps(promotion: CompiledPromotion, turn: Turn) -> tuple[Missed, ...]:

@@ -196,6 +196,7 @@ class BasketView:
         "exponent",
         "lines",
         "pos_group_id",
+        "resolved",
         "sale",
         "sale_quantity_thousandths",
         "sale_total_minor",
@@ -248,6 +249,7 @@ class BasketView:
         self._held: dict[str, Held] = {}
         self._user_fields: dict[str, str] | None = None
         self.apart: frozenset[int] = frozenset()
+        self.resolved: dict[object, tuple[int, ...]] = {}  # the lines of what benefits have asked for: see `Targets`
         self._local_time: datetime | None = None
         self._local_time_known = False
 

@@ -7,6 +7,7 @@ thousand pieces cost no more than ten.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from promenade.engine.benefits.choice import Choice
 from promenade.engine.ledger import Segment
@@ -31,14 +32,11 @@ class Stock:
         self.is_free = is_free
 
 
-class Demand:
+class Demand(Protocol):
     """``quantity`` units per bundle; ``discounted`` False: a buy component."""
 
-    __slots__ = ("discounted", "quantity")
-
-    def __init__(self, quantity: int, discounted: bool) -> None:
-        self.quantity = quantity
-        self.discounted = discounted
+    quantity: int
+    discounted: bool
 
 
 Part = tuple[Stock, int, int]
@@ -50,7 +48,7 @@ class Allocation:
 
     __slots__ = ("bundles", "demands", "parts")
 
-    def __init__(self, bundles: int, demands: list[Demand], parts: list[list[Part]]) -> None:
+    def __init__(self, bundles: int, demands: Sequence[Demand], parts: list[list[Part]]) -> None:
         self.bundles = bundles
         self.demands = demands
         self.parts = parts
@@ -68,6 +66,11 @@ def _supplies(stocks: Sequence[Stock], counts: Sequence[int]) -> dict[int, int]:
     return supplies
 
 
+def _is_simple(supplies: dict[int, int]) -> bool:
+    """Whether no unit fits more than one component."""
+    return all(kind & (kind - 1) == 0 for kind in supplies)
+
+
 def _feasible(supplies: dict[int, int], needs: Sequence[int]) -> bool:
     """Whether units of the given kinds can meet every component's need."""
     return not any(_missing(supplies, needs, until_first=True))
@@ -80,6 +83,8 @@ def _missing(supplies: dict[int, int], needs: Sequence[int], *, until_first: boo
     so augmenting paths are searched over components: a component short of units takes them from a kind's spare, or from
     a component that can be served otherwise.
     """
+    if _is_simple(supplies):
+        return [max(0, need - supplies.get(1 << number, 0)) for number, need in enumerate(needs)]
     spare = dict(supplies)
     flow: dict[tuple[int, int], int] = {}
     missing = [0] * len(needs)
@@ -127,7 +132,7 @@ def _augmenting_path(
     return None
 
 
-def allocate(stocks: list[Stock], demands: list[Demand], limit: int | None) -> Allocation | None:
+def allocate(stocks: list[Stock], demands: Sequence[Demand], limit: int | None) -> Allocation | None:
     """Form as many complete bundles as the units allow, at most ``limit``; None when not even one is possible.
 
     ``stocks`` come in the order bundles are filled. Get units are taken first in that order as long as the buy
@@ -141,7 +146,7 @@ def allocate(stocks: list[Stock], demands: list[Demand], limit: int | None) -> A
     needs = [demand.quantity * bundles for demand in demands]
     parts: list[list[Part]] = [[] for _ in demands]
     get_mask = sum([1 << number for number, demand in enumerate(demands) if demand.discounted])
-    simple = len(demands) == 1 or all(kind & (kind - 1) == 0 for kind in supplies)
+    simple = _is_simple(supplies)
     starts = [stock.start for stock in stocks]
     passes = [
         (get_mask, range(len(stocks))),
@@ -164,7 +169,7 @@ def allocate(stocks: list[Stock], demands: list[Demand], limit: int | None) -> A
     return Allocation(bundles, demands, parts)
 
 
-def next_bundle(stocks: list[Stock], demands: list[Demand], limit: int | None) -> tuple[int, list[int]] | None:
+def next_bundle(stocks: list[Stock], demands: Sequence[Demand], limit: int | None) -> tuple[int, list[int]] | None:
     """How many bundles the units make, and the units of each component that the next one lacks; None at ``limit``."""
     supplies = _supplies(stocks, [stock.count for stock in stocks])
     bundles = _most_bundles(supplies, demands, limit)
@@ -174,7 +179,7 @@ def next_bundle(stocks: list[Stock], demands: list[Demand], limit: int | None) -
     return bundles, _missing(supplies, needs, until_first=False)
 
 
-def _most_bundles(supplies: dict[int, int], demands: list[Demand], limit: int | None) -> int:
+def _most_bundles(supplies: dict[int, int], demands: Sequence[Demand], limit: int | None) -> int:
     most = limit
     for number, demand in enumerate(demands):
         fitting = sum([count for kind, count in supplies.items() if kind & 1 << number])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import lcm
 from typing import ClassVar, Self
 
@@ -9,7 +10,6 @@ from promenade.engine.basket import FIRST_RULES
 from promenade.engine.benefits.allocation import (
     Allocation,
     BundleGroup,
-    Demand,
     Stock,
     allocate,
     group_bundles,
@@ -115,10 +115,11 @@ class BundleDiscount:
         return tuple(keys) or self.target.keys()
 
     def targets(self, turn: Turn) -> tuple[int, ...]:
-        found: set[int] = set()
-        for component in self.components:
-            found.update(self.lines_of(turn, component))
-        return tuple(sorted(found))
+        return _merged(self.lines_by_component(turn))
+
+    def lines_by_component(self, turn: Turn) -> list[tuple[int, ...]]:
+        """As `lines_of`, for each component."""
+        return [self.lines_of(turn, component) for component in self.components]
 
     def lines_of(self, turn: Turn, component: Component) -> tuple[int, ...]:
         """Positions of the sale lines whose units may serve the component."""
@@ -132,22 +133,23 @@ class BundleDiscount:
         """What the next bundle lacks: BUNDLE_INCOMPLETE for the first one, else NEXT_BUNDLE."""
         if turn.view.settings.rules == FIRST_RULES:
             return None
-        found = next_bundle(self._stocks(turn), self._demands(), self._limit(turn))
+        fitting = self.lines_by_component(turn)
+        found = next_bundle(self._stocks(turn, fitting), self.components, self._limit(turn))
         if found is None:
             return None
         bundles, missing = found
         size = sum([component.quantity for component in self.components])
         wanted = (bundles + 1) * size
         held = wanted - sum(missing)
+        if held <= bundles * size:
+            return None  # nothing of it is there
         pieces = tuple(
             [
-                self._piece(turn, component, lacks)
-                for component, lacks in zip(self.components, missing, strict=True)
+                self._piece(component, lines, lacks)
+                for component, lines, lacks in zip(self.components, fitting, missing, strict=True)
                 if lacks
             ]
         )
-        if held <= bundles * size:
-            return None  # nothing of it is there
         return Missed(
             "NEXT_BUNDLE" if bundles else "BUNDLE_INCOMPLETE",
             (),
@@ -156,17 +158,14 @@ class BundleDiscount:
             held * 1000,
             wanted * 1000,
             is_quantity=True,
-            lines=self.targets(turn),
+            lines=_merged(fitting),
             pieces=pieces,
         )
 
-    def _piece(self, turn: Turn, component: Component, lacks: int) -> Piece:
+    def _piece(self, component: Component, lines: tuple[int, ...], lacks: int) -> Piece:
         target = component.target if component.target.own else self.target
         article = target.articles[0] if target.articles else None
-        return Piece(lacks, self.lines_of(turn, component), article, target.group)
-
-    def _demands(self) -> list[Demand]:
-        return [Demand(component.quantity, component.discounted) for component in self.components]
+        return Piece(lacks, lines, article, target.group)
 
     def _limit(self, turn: Turn) -> int | None:
         limit = self.max_bundles
@@ -175,7 +174,10 @@ class BundleDiscount:
         return limit
 
     def book(self, turn: Turn) -> None:
-        allocation = allocate(self._stocks(turn), self._demands(), self._limit(turn))
+        fitting = self.lines_by_component(turn)
+        if not all(fitting):
+            return  # most often some component is not in the basket at all
+        allocation = allocate(self._stocks(turn, fitting), self.components, self._limit(turn))
         if allocation is None:
             return
         before = turn.discount_minor
@@ -184,14 +186,14 @@ class BundleDiscount:
             turn.counted(allocation.bundles)
             turn.used = (turn.used or []) + [(p, start, count) for p, start, count in allocation.used()]
 
-    def _stocks(self, turn: Turn) -> list[Stock]:
+    def _stocks(self, turn: Turn, fitting_lines: Sequence[tuple[int, ...]]) -> list[Stock]:
         """The units that fit some component, in the order bundles are filled; free ones fit those that are bought."""
         fits: dict[int, int] = {}
         bought = 0
-        for number, component in enumerate(self.components):
+        for number, (component, lines) in enumerate(zip(self.components, fitting_lines, strict=True)):
             if not component.discounted:
                 bought |= 1 << number
-            for position in self.lines_of(turn, component):
+            for position in lines:
                 fits[position] = fits.get(position, 0) | 1 << number
         ledger, used = turn.ledger, turn.used or []
         stocks: list[Stock] = []
@@ -271,6 +273,11 @@ class BundleDiscount:
             self.shown,
             self.terms.additive,
         )
+
+
+def _merged(fitting: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The positions of all components, each once, in basket order."""
+    return tuple(sorted(set().union(*fitting)))
 
 
 def _without_used(segments: list[Segment], position: int, used: list[tuple[int, int, int]]) -> list[Segment]:

@@ -105,7 +105,14 @@ class Targets:
 
     def resolve(self, view: BasketView, qualifying: tuple[int, ...]) -> tuple[int, ...]:
         """Positions of sale lines, in basket order."""
-        positions = self._own(view) if self.own else qualifying
+        if not self.own:
+            return self._open(view, qualifying)
+        found = view.resolved.get(self)  # in a basket, an own target always means the same lines
+        if found is None:
+            found = view.resolved[self] = self._open(view, self._own(view))
+        return found
+
+    def _open(self, view: BasketView, positions: tuple[int, ...]) -> tuple[int, ...]:
         if view.apart and not self.is_of_the_sum:
             positions = tuple([position for position in positions if position not in view.apart])
         return positions if self.exclusions is None else self.exclusions.apply(view, positions)

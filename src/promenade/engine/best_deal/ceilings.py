@@ -194,7 +194,7 @@ def _dearest(ledger: Ledger, positions: Sequence[int], most: int) -> list[int]:
 def _of_bundles(benefit: BundleDiscount, turn: Turn) -> int:
     """The best sum of bundles, as if a unit could serve every component at once."""
     ledger = turn.ledger
-    lines = [benefit.lines_of(turn, component) for component in benefit.components]
+    lines = benefit.lines_by_component(turn)
     bundles = min(
         [
             sum([ledger.units[position] for position in positions]) // component.quantity
