@@ -23,6 +23,9 @@ _EXCEPTIONS: dict[str, int] = {
 POWERS_OF_TEN: tuple[int, ...] = tuple(10**n for n in range(19))
 
 
+_HUNDREDTHS: tuple[str, ...] = tuple([f".{n:02d}" for n in range(100)])
+
+
 def minor_digits(currency: str) -> int:
     """Decimals of the currency's minor unit (ISO 4217): 2 unless the standard says otherwise."""
     return _EXCEPTIONS.get(currency, 2)
@@ -76,7 +79,7 @@ def decimal_text(scaled: int, digits: int, *, trim: bool = False) -> str:
         if trim and digits == 3 and scaled % 1000 == 0:
             return str(scaled // 1000)
         if digits == 2 and not trim:
-            return f"{scaled // 100}.{scaled % 100:02d}"
+            return str(scaled // 100) + _HUNDREDTHS[scaled % 100]
     text = str(abs(scaled)).rjust(digits + 1, "0")
     whole, decimals = text[: len(text) - digits], text[len(text) - digits :]
     if trim:

@@ -35,7 +35,7 @@ class Condition(ABC):
     compiled, not at a till.
     """
 
-    __slots__ = ("_phrase",)
+    __slots__ = ("_wordings",)
 
     code: ClassVar[str]
     form: ClassVar[Form]
@@ -66,7 +66,7 @@ class Condition(ABC):
         """
         return None
 
-    _phrase: str
+    _wordings: dict[tuple[str, int | None, str], _Wording]
 
     def missed(self, view: BasketView, quantity: int, amount: int, lines: tuple[int, ...]) -> Missed | None:
         """The verdict where less than its `least` is held: `check` for sums that are known; None: `check` must say."""
@@ -82,32 +82,43 @@ class Condition(ABC):
 
     def explain(self, missed: Missed, view: BasketView) -> tuple[Params, str]:
         """Parameters and an English sentence for a verdict of this condition; built only on request."""
-        needs = self._needs_once()
-        current, threshold, trim = missed.current, missed.threshold, missed.is_quantity
+        current, threshold, is_quantity = missed.current, missed.threshold, missed.is_quantity
+        wording = self._wording(missed, view.currency, view.exponent)
         if current is None or threshold is None or missed.gap_type is None:
-            return (("condition", self.code), ("reason", missed.code), ("needs", needs)), f"Needs {needs}."
-        digits = 3 if trim else view.exponent
-        held = decimal_text(current, digits, trim=trim)
-        wanted = decimal_text(threshold, digits, trim=trim)
-        gap = decimal_text(threshold - current, digits, trim=trim)
-        unit = "" if trim else f" {view.currency}"
-        params: Params = (
-            ("condition", self.code),
-            ("reason", missed.code),
-            ("needs", needs),
-            ("current", held),
-            ("threshold", wanted),
-            ("gap", gap),
-        )
-        return params, f"{gap}{unit} more needed: {held}{unit} of {wanted}{unit} reached ({needs})."
+            return wording.params, f"Needs {wording.needs}."
+        digits = 3 if is_quantity else view.exponent
+        held = decimal_text(current, digits, trim=is_quantity)
+        gap = decimal_text(threshold - current, digits, trim=is_quantity)
+        params: Params = (*wording.params, ("current", held), wording.threshold, ("gap", gap))
+        return params, gap + wording.before_held + held + wording.after_held
 
-    def _needs_once(self) -> str:
-        """`needs`, which is the same for every basket, so that it is put into words once."""
+    def _wording(self, missed: Missed, currency: str, exponent: int) -> _Wording:
+        """What is told of it whatever a basket holds; put into words once."""
+        key = missed.code, missed.threshold, currency
         try:
-            return self._phrase
+            return self._wordings[key]
         except AttributeError:
-            object.__setattr__(self, "_phrase", self.needs())
-            return self._phrase
+            object.__setattr__(self, "_wordings", {})
+        except KeyError:
+            pass
+        found = self._wordings[key] = _Wording(self.code, self.needs(), missed, currency, exponent)
+        return found
+
+
+class _Wording:
+    """What is told of a condition that did not hold, but for the numbers that depend on the basket."""
+
+    __slots__ = ("after_held", "before_held", "needs", "params", "threshold")
+
+    def __init__(self, code: str, needs: str, missed: Missed, currency: str, exponent: int) -> None:
+        is_quantity = missed.is_quantity
+        wanted = decimal_text(missed.threshold or 0, 3 if is_quantity else exponent, trim=is_quantity)
+        unit = "" if is_quantity else f" {currency}"
+        self.needs = needs
+        self.params: Params = (("condition", code), ("reason", missed.code), ("needs", needs))
+        self.threshold = ("threshold", wanted)
+        self.before_held = f"{unit} more needed: "
+        self.after_held = f"{unit} of {wanted}{unit} reached ({needs})."
 
 
 Group = tuple[tuple[bool, Condition], ...]
