@@ -12,13 +12,13 @@ from promenade.engine.conditions import parse_conditions
 from promenade.engine.definition import DefinitionError, PromotionDefinition
 from promenade.engine.fingerprint import definition_hash
 from promenade.engine.index import CandidateIndex, Rung, entry_keys, request_keys, sale_keys
-from promenade.engine.promotion import CompiledPromotion, RequestFacts, microseconds
+from promenade.engine.promotion import CompiledPromotion, RequestFacts, admitted, microseconds
 from promenade.engine.shortlist import Shortlist, least_of, least_rest_of
 from promenade.engine.view import ArticleGroups, BasketView
 
 __all__ = ["Catalogue", "CompiledPromotion", "RecordedCatalogue", "Relevant", "compile_promotion", "definition_hash"]
 
-# So few promotions are priced sooner than those that matter among them are found.
+# So few promotions are all priced sooner than those that matter among them are found.
 FEW = 16
 
 # Reasons that are never shown: the promotion is not offered here at all.
@@ -120,7 +120,7 @@ class Catalogue:
             reached: Iterable[CompiledPromotion] = self._promotions.values()
         else:
             reached = self._index.reach(view, types).promotions()
-        return [promotion for promotion in reached if promotion.refusal(asker) is None]
+        return admitted(reached, asker)
 
     def relevant(self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings) -> list[CompiledPromotion]:
         """The candidates without which the outcome would be a different one, in no particular order."""
@@ -130,7 +130,7 @@ class Catalogue:
             return found.tried + found.missed
         asker = RequestFacts(view, types)
         later = [one for ladder, _, place in found.later for one in ladder.promotions[place:]]
-        return found.tried + found.missed + [one for one in later if one.refusal(asker) is None]
+        return found.tried + found.missed + admitted(later, asker)
 
     def sorted_out(self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings) -> Relevant:
         """The same, sorted by what must be done with them.
@@ -143,26 +143,27 @@ class Catalogue:
         types = frozenset(coupon_type_ids)
         asker = RequestFacts(view, types)
         reach = self._index.reach(view, types)
-        is_few = reach.is_at_most(FEW)
-        shortlist = Shortlist(view, asker, takes_all=is_few)
+        if reach.is_at_most(FEW):
+            return Relevant(admitted(reach.promotions(), asker), [], [])
+        shortlist = Shortlist(view, asker)
         tried: list[CompiledPromotion] = []
         for promotion in reach.others.values():
             least = promotion.least
             percent = None if least is None else least.percent(view)
-            if percent is not None:
-                shortlist.offer(promotion, percent)
-            elif promotion.refusal(asker) is None:
+            if percent is None:
                 tried.append(promotion)
+            else:
+                shortlist.offer(promotion, percent)
         later = reach.rest_ladders
-        if later and (is_few or view.settings.nudges):  # supposed baskets compare with every one of them
-            tried += [one for rung in later for one in rung[0].promotions if one.refusal(asker) is None]
+        if view.settings.nudges:  # supposed baskets compare with every one of them
+            tried += [one for rung in later for one in rung[0].promotions]
             later = []
         for ladder, _, within in chain(reach.ladders, reach.sale_ladders, later):
             if within:
-                tried += [one for one in ladder.promotions[:within] if one.refusal(asker) is None]
+                tried += ladder.promotions[:within]
         shortlist.offer_ladders(reach.ladders, hints=True)
         shortlist.offer_ladders(reach.sale_ladders, hints=False)
-        return Relevant(tried, shortlist.kept(), later)
+        return Relevant(admitted(tried, asker), shortlist.kept(), later)
 
     def candidates_naive(
         self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings

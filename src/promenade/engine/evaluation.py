@@ -20,10 +20,10 @@ from promenade.engine.first_rules.best_deal import best_pass as first_best_pass
 from promenade.engine.first_rules.supposing import WhatIf as FirstWhatIf
 from promenade.engine.index import Rung
 from promenade.engine.outcome import BestDeal, Outcome
-from promenade.engine.promotion import Order, RequestFacts, Unmet
+from promenade.engine.promotion import RequestFacts, Unmet
 from promenade.engine.recommendations import CandidateVerdict
 from promenade.engine.shortlist import Shortlist, has_near
-from promenade.engine.stacking import Candidate, Decision, Pass, Triggers, World, in_order, order_of
+from promenade.engine.stacking import BY_ORDER, Candidate, Decision, Pass, Triggers, World, in_order
 from promenade.engine.supposing import WhatIf
 from promenade.engine.view import BasketView
 
@@ -116,12 +116,8 @@ def select(
 
 def _placed(missed: list[CompiledPromotion], candidates: Sequence[Candidate]) -> list[Placed]:
     """Promotions in their order, each with the number of candidates before it."""
-    missed.sort(key=_order)
-    return [(bisect_left(candidates, promotion.order, key=order_of), promotion) for promotion in missed]
-
-
-def _order(promotion: CompiledPromotion) -> Order:
-    return promotion.order
+    missed.sort(key=BY_ORDER)
+    return [(bisect_left(candidates, promotion.order, key=BY_ORDER), promotion) for promotion in missed]
 
 
 def _merged(candidates: Sequence[Candidate], missed: Sequence[Placed]) -> list[CompiledPromotion]:
@@ -187,9 +183,9 @@ def _late(selection: Selection, done: Pass) -> list[Placed]:
     view, candidates = selection.view, selection.candidates
 
     def left_for(promotion: CompiledPromotion) -> int:
-        return _left_at(bisect_left(candidates, promotion.order, key=order_of), view, done)
+        return _left_at(bisect_left(candidates, promotion.order, key=BY_ORDER), view, done)
 
-    shortlist = Shortlist(view, RequestFacts(view, frozenset(selection.triggers)), takes_all=False)
+    shortlist = Shortlist(view, RequestFacts(view, frozenset(selection.triggers)))
     shortlist.offer_of_rest(selection.later, left_for)
     return _placed(shortlist.kept(), candidates)
 
@@ -213,9 +209,7 @@ def _fates(view: BasketView, missed: Sequence[Placed], done: Pass) -> list[Candi
         while told and told[-1].candidate.ordinal <= place:
             fates.append(_fate(told.pop(), done))
         result = promotion.qualify(view, _left_at(place, view, done))
-        fates.append(
-            CandidateVerdict(promotion, "CONDITION_NOT_MET", unmet=result if isinstance(result, Unmet) else None)
-        )
+        fates.append(CandidateVerdict(promotion, "CONDITION_NOT_MET", result if isinstance(result, Unmet) else None))
     return fates + [_fate(one, done) for one in reversed(told)]
 
 
@@ -229,11 +223,11 @@ def _fate(decision: Decision, done: Pass) -> CandidateVerdict:
     return CandidateVerdict(
         decision.candidate.promotion,
         decision.reason,
-        unmet=decision.unmet,
-        gaps=decision.gaps,
-        blocked_by=None if winner is None else winner.promotion,
-        winner_minor=winner_minor,
-        own_minor=decision.own_minor,
+        decision.unmet,
+        decision.gaps,
+        None if winner is None else winner.promotion,
+        winner_minor,
+        decision.own_minor,
     )
 
 

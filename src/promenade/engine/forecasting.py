@@ -21,7 +21,7 @@ from promenade.engine.definition import PromotionDefinition
 from promenade.engine.evaluation import price, select
 from promenade.engine.index import request_keys, sale_keys
 from promenade.engine.outcome import AppliedPromotion, Outcome
-from promenade.engine.promotion import RequestFacts
+from promenade.engine.promotion import RequestFacts, admitted
 from promenade.engine.view import ArticleGroups, BasketView
 
 _SHORT = frozenset(("BUDGET_EXHAUSTED", "BUDGET_INSUFFICIENT"))
@@ -131,7 +131,7 @@ class _Candidates(RecordedCatalogue):
         self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings
     ) -> list[CompiledPromotion]:
         asker = RequestFacts(view, frozenset(coupon_type_ids))
-        return [promotion for promotion in self._among if promotion.refusal(asker) is None]
+        return admitted(self._among, asker)
 
 
 class Forecaster:

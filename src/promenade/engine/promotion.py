@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from promenade.engine.basket import FIRST_RULES
@@ -96,13 +97,15 @@ class CompiledPromotion:
     triggering coupon; ``order`` is the whole of it without a coupon. ``entries`` are the keys under which the candidate
     index holds it, None when any basket may matter; ``entries_in_part`` also those of any piece of a bundle. ``least``
     is what it needs, where that alone decides; ``least_rest`` what must be left of the sale at its turn, likewise.
-    ``group_id`` is its priority group, ``exclusion_id`` its exclusion
-    group. ``pilot_arm`` is the arm that a POS group where it is a candidate belongs to: PILOT, EXPERIMENT or none.
+    ``group_id`` is its priority group, ``exclusion_id`` its exclusion group. ``pilot_arm`` is the arm that a POS group
+    where it is a candidate belongs to: PILOT, EXPERIMENT or none. ``is_plain``: only time and place decide whether it
+    is a candidate.
     """
 
     __slots__ = (
         "benefits",
         "control_groups",
+        "currency",
         "definition",
         "ends",
         "entries",
@@ -117,6 +120,7 @@ class CompiledPromotion:
         "is_global",
         "is_group_exclusive",
         "is_multiplicative",
+        "is_plain",
         "is_restricted",
         "is_unit_exclusive",
         "is_use_limited",
@@ -127,6 +131,7 @@ class CompiledPromotion:
         "order_after",
         "order_before",
         "pilot_arm",
+        "pos_groups",
         "stage",
         "starts",
         "treated_groups",
@@ -173,7 +178,10 @@ class CompiledPromotion:
             definition.id,
         )
         self.order = self.order_with(NO_COUPON)
+        self.currency = definition.currency
+        self.pos_groups = definition.pos_groups
         self.starts, self.ends = _window(definition)
+        self.is_plain = not (definition.status != "ACTIVE" or definition.is_experiment or definition.coupon_type_ids)
         pilot = definition.pilot
         self.treated_groups: frozenset[str] = frozenset() if pilot is None else treated_groups(pilot)
         self.control_groups: frozenset[str] = frozenset() if pilot is None else control_groups(pilot)
@@ -280,6 +288,22 @@ class CompiledPromotion:
         if self.gives_items:
             triggers += _presences(holding, view, amount)
         return Met(view.sale if matched is None else tuple(sorted(set(matched))), triggers)
+
+
+def admitted(promotions: Iterable[CompiledPromotion], asker: RequestFacts) -> list[CompiledPromotion]:
+    """Those that are candidates: `CompiledPromotion.refusal`, without a call for most of them."""
+    now, currency, pos_group = asker.now, asker.currency, asker.pos_group_id
+    return [
+        one
+        for one in promotions
+        if (
+            one.starts <= now < one.ends
+            and (one.currency is None or one.currency == currency)
+            and (not one.pos_groups or pos_group in one.pos_groups)
+            if one.is_plain
+            else one.refusal(asker) is None
+        )
+    ]
 
 
 def _is_restricted(definition: PromotionDefinition) -> bool:

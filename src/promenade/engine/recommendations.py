@@ -56,7 +56,6 @@ class CandidateVerdict:
         self,
         promotion: CompiledPromotion,
         reason: str | None,
-        *,
         unmet: Unmet | None = None,
         gaps: tuple[Missed, ...] = (),
         blocked_by: CompiledPromotion | None = None,

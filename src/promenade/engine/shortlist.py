@@ -62,13 +62,11 @@ class Shortlist:
     their order. So no more of either than can be shown are kept, whatever else there is to show.
     """
 
-    __slots__ = ("_asker", "_far", "_far_on_ladders", "_near", "_near_least", "_near_most", "_takes_all", "_view")
+    __slots__ = ("_asker", "_far", "_far_on_ladders", "_near", "_near_least", "_near_most", "_view")
 
-    def __init__(self, view: BasketView, asker: RequestFacts, *, takes_all: bool) -> None:
-        """``takes_all``: keep all that are offered; there are so few of them."""
+    def __init__(self, view: BasketView, asker: RequestFacts) -> None:
         nudges = view.settings.nudges  # with them a gap is shown however wide it is
         self._view = view
-        self._takes_all = takes_all
         self._asker = asker
         self._near_most = GAPS_MAX if nudges else RECOMMENDATIONS_MAX
         self._near_least = 0 if nudges else NEAR_PERCENT
@@ -78,9 +76,6 @@ class Shortlist:
 
     def offer(self, promotion: CompiledPromotion, percent: int) -> None:
         """Keep a promotion that reaches so much of its threshold, if it may be shown."""
-        if self._takes_all:
-            self._far.append(promotion)
-            return
         if percent >= self._near_least:
             self._offer_near(promotion, percent)
         if percent < NEAR_PERCENT:
@@ -91,10 +86,6 @@ class Shortlist:
 
         From each ladder, only those are looked at that are nearer than what has been found so far.
         """
-        if self._takes_all:
-            for ladder, _, place in rungs:
-                self._far += ladder.promotions[place:]
-            return
         if hints:
             self._far_on_ladders += rungs
         near_least = self._near_least
@@ -143,8 +134,6 @@ class Shortlist:
 
     def kept(self) -> list[CompiledPromotion]:
         """Those that may be shown, each once."""
-        if self._takes_all:
-            return [promotion for promotion in self._far if promotion.refusal(self._asker) is None]
         near = [promotion for _, _, promotion in self._near]
         room = RECOMMENDATIONS_MAX - len([found for found in self._near if -found[0] >= NEAR_PERCENT])
         return near if room <= 0 else near + [one for one in self._hints(room) if one not in near]

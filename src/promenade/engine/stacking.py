@@ -6,7 +6,8 @@ advice reads the decisions and decides nothing again.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from operator import attrgetter
 
 from promenade.engine.basket import FIRST_RULES, ArticleFact, BudgetFact, UsageFact
 from promenade.engine.benefits.registry import REWARDS_ONLY
@@ -26,7 +27,7 @@ _UNUSED = UsageFact()
 class Candidate:
     """A promotion in its place in the order; ``ordinal`` counts from 1 and marks the units it takes."""
 
-    __slots__ = ("coupon", "coupon_position", "exclusion_id", "group_id", "is_dynamic", "ordinal", "promotion")
+    __slots__ = ("coupon", "coupon_position", "exclusion_id", "group_id", "is_dynamic", "order", "ordinal", "promotion")
 
     def __init__(
         self, promotion: CompiledPromotion, coupon_position: int = NO_COUPON, coupon: str | None = None
@@ -34,11 +35,15 @@ class Candidate:
         self.promotion = promotion
         self.coupon_position = coupon_position
         self.coupon = coupon  # the code that triggers it
+        self.order = promotion.order if coupon is None else promotion.order_with(coupon_position)
         self.ordinal = 0
         self.group_id = promotion.group_id
         self.exclusion_id = promotion.exclusion_id
         self.is_dynamic = promotion.is_dynamic
 
+
+BY_ORDER: Callable[[Candidate | CompiledPromotion], Order] = attrgetter("order")
+"""The place in the order of section 4, to be compared."""
 
 Triggers = Mapping[str, tuple[int, str]]
 """By coupon type its first valid code: position among those presented, and the code."""
@@ -48,14 +53,13 @@ def in_order(promotions: Iterable[CompiledPromotion], triggers: Triggers) -> lis
     """The promotions as candidates, in the order of section 4."""
     candidates: list[Candidate] = []
     for promotion in promotions:
-        types = promotion.definition.coupon_type_ids
+        types = promotion.definition.coupon_type_ids if triggers else None
         if types:
             position, code = min([triggers[type_id] for type_id in types if type_id in triggers])
             candidates.append(Candidate(promotion, position, code))
         else:
             candidates.append(Candidate(promotion))
-    if len(candidates) > 1:
-        candidates.sort(key=order_of)
+    candidates.sort(key=BY_ORDER)
     return numbered(candidates)
 
 
@@ -64,12 +68,6 @@ def numbered(candidates: list[Candidate]) -> list[Candidate]:
     for ordinal, candidate in enumerate(candidates, start=1):
         candidate.ordinal = ordinal
     return candidates
-
-
-def order_of(candidate: Candidate) -> Order:
-    """Its place in the order of section 4, to be compared."""
-    promotion = candidate.promotion
-    return promotion.order if candidate.coupon is None else promotion.order_with(candidate.coupon_position)
 
 
 class Decision:
