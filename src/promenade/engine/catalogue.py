@@ -11,7 +11,7 @@ from promenade.engine.benefits.registry import compile_benefits
 from promenade.engine.conditions import parse_conditions
 from promenade.engine.definition import DefinitionError, PromotionDefinition
 from promenade.engine.fingerprint import definition_hash
-from promenade.engine.index import CandidateIndex, Rung, entry_keys, request_keys, sale_keys
+from promenade.engine.index import CandidateIndex, Rung, entry_keys, request_keys, rungs, sale_keys
 from promenade.engine.promotion import CompiledPromotion, RequestFacts, admitted, microseconds
 from promenade.engine.shortlist import Shortlist, least_of, least_rest_of
 from promenade.engine.view import ArticleGroups, BasketView
@@ -154,15 +154,17 @@ class Catalogue:
                 tried.append(promotion)
             else:
                 shortlist.offer(promotion, percent)
-        later = reach.rest_ladders
+        later = rungs(reach.rest_ladders, view)
         if view.settings.nudges:  # supposed baskets compare with every one of them
             tried += [one for rung in later for one in rung[0].promotions]
             later = []
-        for ladder, _, within in chain(reach.ladders, reach.sale_ladders, later):
+        of_lines = rungs(reach.ladders, view)
+        of_sale = rungs(reach.sale_ladders, view)
+        for ladder, _, within in chain(of_lines, of_sale, later):
             if within:
                 tried += ladder.promotions[:within]
-        shortlist.offer_ladders(reach.ladders, hints=True)
-        shortlist.offer_ladders(reach.sale_ladders, hints=False)
+        shortlist.offer_ladders(of_lines, hints=True)
+        shortlist.offer_ladders(of_sale, hints=False)
         return Relevant(admitted(tried, asker), shortlist.kept(), later)
 
     def candidates_naive(

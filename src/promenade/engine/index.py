@@ -9,8 +9,7 @@ misses are not even looked at. `catalogue` has the version without an index that
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from promenade.engine.benefits.bundle import BundleDiscount
 from promenade.engine.conditions.registry import Group, IndexKey
@@ -121,14 +120,14 @@ def request_keys(view: BasketView) -> list[IndexKey]:
 class Ladder:
     """Promotions under one key that need so many pieces, or an amount, and nothing else; sorted by that.
 
-    ``of_sale``: what they need is counted over the whole sale, not over the lines of the key; ``of_rest``: over what
-    earlier promotions leave of it.
+    ``key``: what they need is counted over its lines; None: over the whole sale; ``of_rest``: over what earlier
+    promotions leave of it.
     """
 
-    __slots__ = ("by_quantity", "needs", "of_rest", "of_sale", "promotions")
+    __slots__ = ("by_quantity", "key", "needs", "of_rest", "promotions")
 
-    def __init__(self, of_sale: bool, by_quantity: bool, of_rest: bool) -> None:
-        self.of_sale = of_sale
+    def __init__(self, key: IndexKey | None, by_quantity: bool, of_rest: bool) -> None:
+        self.key = key
         self.of_rest = of_rest
         self.by_quantity = by_quantity
         self.promotions: list[CompiledPromotion] = []
@@ -160,11 +159,9 @@ class Ladder:
 class Shelf:
     """The promotions under one key: on ladders where one threshold alone decides, else among the ``others``."""
 
-    __slots__ = ("kind", "ladders", "name", "others")
+    __slots__ = ("ladders", "name", "others")
 
-    def __init__(self, kind: str | None, name: str) -> None:
-        """``kind`` None: the promotions for any basket, or for any of one POS group."""
-        self.kind = kind
+    def __init__(self, name: str) -> None:
         self.name = name
         self.ladders: tuple[Ladder, ...] = ()
         self.others: Bucket = {}
@@ -177,8 +174,8 @@ class Shelf:
             return
         ladder = self._ladder(promotion, least)
         if ladder is None:
-            is_of_rest = promotion.least_rest is not None
-            ladder = Ladder(least.kind is None, least.quantity_thousandths > 0, is_of_rest)
+            key = None if least.kind is None else (least.kind, self.name)
+            ladder = Ladder(key, least.quantity_thousandths > 0, promotion.least_rest is not None)
             self.ladders += (ladder,)
         ladder.add(promotion, least)
 
@@ -196,7 +193,7 @@ class Shelf:
     def _ladder(self, promotion: CompiledPromotion, least: Least) -> Ladder | None:
         wanted = least.kind is None, least.quantity_thousandths > 0, promotion.least_rest is not None
         for ladder in self.ladders:
-            if (ladder.of_sale, ladder.by_quantity, ladder.of_rest) == wanted:
+            if (ladder.key is None, ladder.by_quantity, ladder.of_rest) == wanted:
                 return ladder
         return None
 
@@ -217,30 +214,33 @@ Rung = tuple[Ladder, int, int]
 """A ladder, what the basket holds as the ladder counts, and how many of its promotions need no more than that"""
 
 
-@dataclass(frozen=True, slots=True)
 class Reach:
     """What a basket leads to: promotions that must be looked at one by one, and ladders.
 
     ``sale_ladders`` have the promotions for any basket, ``rest_ladders`` those of them that need so much to be left.
     """
 
-    others: Bucket
-    ladders: list[Rung]
-    sale_ladders: list[Rung]
-    rest_ladders: list[Rung]
+    __slots__ = ("ladders", "others", "rest_ladders", "sale_ladders")
+
+    def __init__(self) -> None:
+        self.others: Bucket = {}
+        self.ladders: list[Ladder] = []
+        self.sale_ladders: list[Ladder] = []
+        self.rest_ladders: list[Ladder] = []
 
     def is_at_most(self, most: int) -> bool:
         """Whether so few promotions are led to, and none by ladders of any basket that count the whole sale."""
         if self.sale_ladders or len(self.others) + len(self.ladders) > most:
             return False
-        rungs = self.ladders + self.rest_ladders
-        return len(self.others) + sum([len(ladder.promotions) for ladder, _, _ in rungs]) <= most
+        ladders = self.ladders + self.rest_ladders
+        return len(self.others) + sum([len(ladder.promotions) for ladder in ladders]) <= most
 
-    def promotions(self) -> Iterator[CompiledPromotion]:
+    def promotions(self) -> list[CompiledPromotion]:
         """All of them, each once."""
-        yield from self.others.values()
-        for ladder, _, _ in self.ladders + self.sale_ladders + self.rest_ladders:
-            yield from ladder.promotions
+        found = list(self.others.values())
+        for ladder in self.ladders + self.sale_ladders + self.rest_ladders:
+            found += ladder.promotions
+        return found
 
 
 class CandidateIndex:
@@ -257,78 +257,75 @@ class CandidateIndex:
 
     def add(self, promotion: CompiledPromotion) -> None:
         """Add a promotion; the cost grows with its number of keys."""
-        for table, kind, name in self._entries(promotion):
+        for table, name in self._entries(promotion):
             shelf = table.get(name)
             if shelf is None:
-                shelf = table[name] = Shelf(kind, name)
+                shelf = table[name] = Shelf(name)
             shelf.add(promotion)
 
     def discard(self, promotion: CompiledPromotion) -> None:
         """Remove a promotion; the cost grows with its number of keys."""
-        for table, _, name in self._entries(promotion):
+        for table, name in self._entries(promotion):
             shelf = table.get(name)
             if shelf is not None and shelf.discard(promotion):
                 del table[name]
 
-    def _entries(self, promotion: CompiledPromotion) -> list[tuple[Table, str | None, str]]:
+    def _entries(self, promotion: CompiledPromotion) -> list[tuple[Table, str]]:
         definition = promotion.definition
         if definition.coupon_type_ids:
-            return [(self._coupons, None, one) for one in definition.coupon_type_ids]
+            return [(self._coupons, one) for one in definition.coupon_type_ids]
         if promotion.entries_in_part is None:
             if definition.pos_groups:
-                return [(self._places, None, one) for one in definition.pos_groups]
-            return [(self._everywhere, None, "")]
-        return [(self._tables[kind], kind, name) for kind, name in dict.fromkeys(promotion.entries_in_part)]
+                return [(self._places, one) for one in definition.pos_groups]
+            return [(self._everywhere, "")]
+        return [(self._tables[kind], name) for kind, name in dict.fromkeys(promotion.entries_in_part)]
 
     def reach(self, view: BasketView, coupon_type_ids: frozenset[str]) -> Reach:
         """The promotions that can affect a basket, whatever their validity, each once."""
-        found: Bucket = {}
-        by_sale: list[Rung] = []
-        by_rest: list[Rung] = []
-        ladders: list[Rung] = []
-        exponent = view.exponent
+        reach = Reach()
+        others = reach.others
         for shelf in (self._everywhere.get(""), self._places.get(view.pos_group_id)):
             if shelf is not None:
-                found.update(shelf.others)
+                others.update(shelf.others)
                 for ladder in shelf.ladders:
-                    (by_rest if ladder.of_rest else by_sale).append(_rung(ladder, view))
+                    (reach.rest_ladders if ladder.of_rest else reach.sale_ladders).append(ladder)
         for coupon_type in coupon_type_ids:
             shelf = self._coupons.get(coupon_type)
             if shelf is not None:
-                found.update(shelf.others)
+                others.update(shelf.others)
         for shelf in self._led_to(view):
             if shelf.others:
-                found.update(shelf.others)
-            for ladder in shelf.ladders:
-                if ladder.of_sale:
-                    ladders.append(_rung(ladder, view))
-                else:
-                    quantity, amount, _ = view.held(shelf.kind or "")[shelf.name]
-                    held = quantity if ladder.by_quantity else amount
-                    ladders.append((ladder, held, bisect_right(ladder.needs[exponent], held)))
-        return Reach(found, ladders, by_sale, by_rest)
+                others.update(shelf.others)
+            reach.ladders += shelf.ladders
+        return reach
 
-    def _led_to(self, view: BasketView) -> Iterator[Shelf]:
+    def _led_to(self, view: BasketView) -> list[Shelf]:
         """The shelves under the keys that the basket holds, each once."""
+        found: list[Shelf] = []
         for kind, table in self._of_lines:
             if table:
-                for name in view.places(kind):
-                    shelf = table.get(name)
-                    if shelf is not None:
-                        yield shelf
+                found += [table[name] for name in view.places(kind) if name in table]
         fields = self._tables["field"]
         if fields:
-            for name in {name for place in view.sale for name, _ in view.lines[place].line.fields}:
-                shelf = fields.get(name)
-                if shelf is not None:
-                    yield shelf
+            names = {name for place in view.sale for name, _ in view.lines[place].line.fields}
+            found += [fields[name] for name in names if name in fields]
         for kind, name in dict.fromkeys(request_keys(view)):
             shelf = self._tables[kind].get(name)
             if shelf is not None:
-                yield shelf
+                found.append(shelf)
+        return found
 
 
-def _rung(ladder: Ladder, view: BasketView) -> Rung:
-    """How far the whole sale reaches."""
-    held = view.sale_quantity_thousandths if ladder.by_quantity else view.sale_total_minor
-    return ladder, held, bisect_right(ladder.needs[view.exponent], held)
+def rungs(ladders: Iterable[Ladder], view: BasketView) -> list[Rung]:
+    """How far a basket reaches on each of them."""
+    exponent = view.exponent
+    found: list[Rung] = []
+    for ladder in ladders:
+        key = ladder.key
+        if key is None:
+            held = view.sale_quantity_thousandths if ladder.by_quantity else view.sale_total_minor
+        else:
+            quantity, amount, _ = view.held(key[0])[key[1]]
+            held = quantity if ladder.by_quantity else amount
+        found.append((ladder, held, bisect_right(ladder.needs[exponent], held)))
+    return found

@@ -94,8 +94,10 @@ class Shortlist:
         for number, rung in enumerate(rungs):
             ladder, held, place = rung
             needs = ladder.needs[exponent]
-            if place < len(needs) and (near_least == 0 or needs[place] <= 2 * held):
-                heads.append((-reached(held, needs[place]), number, rung))
+            if place < len(needs):
+                need = needs[place]
+                if near_least == 0 or need <= 2 * held:
+                    heads.append((-reached(held, need), number, rung))
         heads.sort()
         for head, _, (ladder, held, first) in heads:
             if self._is_beyond(-head):

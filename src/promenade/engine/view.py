@@ -161,12 +161,12 @@ class Held(dict[str, tuple[int, int, tuple[int, ...]]]):
 
     def __missing__(self, name: str) -> tuple[int, int, tuple[int, ...]]:
         quantity = amount = 0
-        positions = tuple(self.places.get(name, ()))
+        positions = self.places.get(name, ())
         for place in positions:
             line = self._lines[place]
             quantity += line.quantity_thousandths
             amount += line.total_minor
-        found = self[name] = quantity, amount, positions
+        found = self[name] = quantity, amount, tuple(positions)
         return found
 
 
@@ -288,8 +288,13 @@ class BasketView:
         found = self._by_article
         if found is None:
             found = self._by_article = {}
-            for position in self.sale:
-                found.setdefault(self.lines[position].article_number, []).append(position)
+            for line in self.lines:
+                if line.is_sale:
+                    number = line.article_number
+                    if number in found:
+                        found[number].append(line.position)
+                    else:
+                        found[number] = [line.position]
         return found
 
     @property
@@ -298,10 +303,13 @@ class BasketView:
         found = self._by_ean
         if found is None:
             found = self._by_ean = {}
-            for position in self.sale:
-                ean = self.lines[position].ean
-                if ean:
-                    found.setdefault(ean, []).append(position)
+            for line in self.lines:
+                ean = line.ean
+                if ean and line.is_sale:
+                    if ean in found:
+                        found[ean].append(line.position)
+                    else:
+                        found[ean] = [line.position]
         return found
 
     @property
@@ -310,10 +318,13 @@ class BasketView:
         found = self._by_group
         if found is None:
             found = self._by_group = {}
-            for position in self.sale:
-                group = self.lines[position].article_group_id
-                if group:
-                    found.setdefault(group, []).append(position)
+            for line in self.lines:
+                group = line.article_group_id
+                if group and line.is_sale:
+                    if group in found:
+                        found[group].append(line.position)
+                    else:
+                        found[group] = [line.position]
         return found
 
     @property
@@ -322,9 +333,14 @@ class BasketView:
         found = self._by_tree
         if found is None:
             found = self._by_tree = {}
-            for position in self.sale:
-                for group in self.lines[position].group_path:
-                    found.setdefault(group, []).append(position)
+            path = self._groups.path
+            for line in self.lines:
+                if line.article_group_id and line.is_sale:
+                    for group in path(line.article_group_id):
+                        if group in found:
+                            found[group].append(line.position)
+                        else:
+                            found[group] = [line.position]
         return found
 
     @property
@@ -333,10 +349,13 @@ class BasketView:
         found = self._by_manufacturer
         if found is None:
             found = self._by_manufacturer = {}
-            for position in self.sale:
-                manufacturer = self.lines[position].manufacturer_id
-                if manufacturer:
-                    found.setdefault(manufacturer, []).append(position)
+            for line in self.lines:
+                manufacturer = line.manufacturer_id
+                if manufacturer and line.is_sale:
+                    if manufacturer in found:
+                        found[manufacturer].append(line.position)
+                    else:
+                        found[manufacturer] = [line.position]
         return found
 
     def held(self, kind: str) -> Held:
