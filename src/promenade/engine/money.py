@@ -144,16 +144,15 @@ def split_proportional(total: int, bases: Sequence[int], caps: Sequence[int]) ->
 def _largest_remainder(total: int, bases: Sequence[int], places: list[int], parts: list[int]) -> None:
     """Add ``total`` to ``parts``; no place's exact share reaches its cap, so rounding up never exceeds it."""
     weight = sum([bases[place] for place in places])
-    remainders: list[tuple[int, int]] = []
+    remainders: dict[int, int] = {}
     left = total
     for place in places:
-        share, remainder = divmod(total * bases[place], weight)
+        share, remainders[place] = divmod(total * bases[place], weight)
         parts[place] += share
         left -= share
-        remainders.append((-remainder, place))
-    remainders.sort()
-    for index in range(left):
-        parts[remainders[index][1]] += 1
+    if left:
+        for place in sorted(places, key=remainders.__getitem__, reverse=True)[:left]:  # equal ones keep their order
+            parts[place] += 1
 
 
 def split_equal(total: int, caps: Sequence[int]) -> list[int]:

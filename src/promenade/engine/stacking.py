@@ -217,10 +217,11 @@ class Pass:
             for candidate in order:
                 if candidate.exclusion_id is not None:
                     exclusions.setdefault(candidate.exclusion_id, []).append(candidate)
+        taken, decisions = self.taken, self.decisions
         for candidate in order:
-            if self.taken is not None:
-                self.taken.append(self.ledger.taken_minor)
-            if self.decisions[candidate.ordinal - 1] is None:
+            if taken is not None:
+                taken.append(self.ledger.taken_minor)
+            if decisions[candidate.ordinal - 1] is None:
                 self.decide(candidate, exclusions)
         return self
 

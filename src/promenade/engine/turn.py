@@ -6,6 +6,8 @@ ledger; `redo` books the same takes again as long as the ledger is in the state 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from promenade.engine.ledger import EXCLUSIVE, FREE, Ledger, Pieces, Segment, State, merged, shares_of
 from promenade.engine.outcome import UnitShare
 from promenade.engine.verdict import Trigger
@@ -130,13 +132,21 @@ class Turn:
 
     def take_line(self, position: int, amount: int, shown: Shown) -> None:
         """Take ``amount`` (at most what is left) from all units of an evenly treated, open line."""
-        ledger = self.ledger
-        before = ledger.states[position]
-        after: State = (before[0] + amount, merged(before[1], self.own), None)
-        ledger.states[position] = after
-        ledger.taken_minor += amount
-        self.discount_minor += amount
-        self.takes.append((position, shown, amount, None, before, after))
+        self.take_lines(((position, amount),), shown)
+
+    def take_lines(self, parts: Iterable[tuple[int, int]], shown: Shown) -> None:
+        """`take_line` for many lines, each with its amount; nothing is taken where that is 0."""
+        states, takes, own = self.ledger.states, self.takes, self.own
+        taken = 0
+        for position, amount in parts:
+            if amount > 0:
+                before = states[position]
+                after: State = (before[0] + amount, merged(before[1], own), None)
+                states[position] = after
+                takes.append((position, shown, amount, None, before, after))
+                taken += amount
+        self.ledger.taken_minor += taken
+        self.discount_minor += taken
 
     def take_pieces(self, position: int, amount: int, pieces: Pieces, shown: Shown, *, free: bool = False) -> None:
         """Take single units' shares, which add up to ``amount``; ``free`` marks the units as free."""

@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 from promenade.engine.benefits.fields import whole_units
 from promenade.engine.definition import ActionRow, DefinitionError
-from promenade.engine.ledger import FRESH, Segment
+from promenade.engine.ledger import FRESH, SHARED, Segment
 from promenade.engine.turn import Turn
 
 Chosen = tuple[int, list[Segment] | None]
@@ -94,11 +94,15 @@ class Choice:
 def _everything(turn: Turn, positions: tuple[int, ...]) -> list[Chosen]:
     """All open units: the fast path for what most actions choose."""
     ledger = turn.ledger
-    states = ledger.states
+    states, totals, units = ledger.states, ledger.totals, ledger.units
     ordinal, exclusive = turn.ordinal, turn.exclusive
+    shared = 0 if exclusive else SHARED
     chosen: list[Chosen] = []
     for position in positions:
-        if states[position] is FRESH:  # all units are open, or cost nothing and add nothing
+        taken, mark, runs = state = states[position]
+        # As `open_units`, without a call where all units are untouched (those that cost nothing add nothing) or shared
+        # and have something left.
+        if state is FRESH or (runs is None and mark & shared == mark and taken <= totals[position] - units[position]):
             chosen.append((position, None))
             continue
         segments = ledger.open_units(position, ordinal, exclusive)

@@ -67,6 +67,9 @@ def spread(
         caps.append(left if left > 0 else 0)
     prices = [ledger.unit_worths[position] for position, _ in chosen] if mode == "HIGHEST_FIRST" else bases
     parts = split(mode, total, bases, caps, prices)
+    if all(segments is None for _, segments in chosen):
+        turn.take_lines(zip([position for position, _ in chosen], parts, strict=True), shown)
+        return
     scale = ledger.scale
     for (position, segments), part in zip(chosen, parts, strict=True):
         if part <= 0:
