@@ -195,6 +195,7 @@ async def test_c1_stores_and_tills_fight_over_one_code(stores: Stores, seed: int
     await shop.coupon_type("save")
     coupon = await shop.coupon("SAVE-1", "save")
     spent: list[str] = []
+    kept: list[str] = []
 
     async def sell(number: int) -> None:
         if await _confirm(shop, f"T{number}", coupon) is None:
@@ -206,8 +207,12 @@ async def test_c1_stores_and_tills_fight_over_one_code(stores: Stores, seed: int
             spent.append(f"R{number}")
 
     async def hold(store: str) -> None:
-        if (await stores.lease(store, "SAVE-1")).leased and rng.random() < 0.9:
+        if not (await stores.lease(store, "SAVE-1")).leased:
+            return
+        if rng.random() < 0.9:
             await stores.give_back(store, "SAVE-1")
+        else:
+            kept.append(store)
 
     doings = [*(hold(rng.choice(["north", "south"])) for _ in range(40)), *(reserve(number) for number in range(12))]
     doings += [sell(number) for number in range(12)]
@@ -220,8 +225,10 @@ async def test_c1_stores_and_tills_fight_over_one_code(stores: Stores, seed: int
         assert row.redeemed_transaction_id == spent[0]
         assert len(await shop.rows("coupon_claims")) == 1
     else:
-        assert row.status == "RESERVED"
-        assert [one.reference for one in shares] == [row.reservation_ref]
+        assert row.status == (
+            "RESERVED" if kept else "ACTIVE"
+        )  # all may have come while a lease was out that came back
+        assert [one.reference for one in shares] == [row.reservation_ref] * len(kept)
 
 
 # ---- uses of limits -----------------------------------------------------------------------------------------------

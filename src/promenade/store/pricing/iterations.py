@@ -31,6 +31,7 @@ from promenade.store.driver.unit import Database, Session
 from promenade.store.driver.upsert import upsert
 from promenade.store.pricing.changes import Version
 from promenade.store.pricing.dictionaries import newest_dictionary
+from promenade.store.pricing.offers import Offer, Remembered, offers_of
 from promenade.store.pricing.packing import (
     Base,
     PackedRecord,
@@ -66,21 +67,14 @@ class PricedRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredIteration:
+class StoredIteration(Offer):
     """A stored evaluation; ``tree_hash`` identifies the article group tree that was used."""
 
     transaction_id: str
-    transaction_counter: int
     pos_group_id: str
-    receipt_id: str | None
-    header_reference: str | None
-    evaluated_at: datetime
     data_age: datetime | None
-    basket: Basket
     settings: StoredSettings
-    facts: Facts
     tree_hash: str
-    outcome: Outcome
     outcome_bytes: bytes
 
 
@@ -104,7 +98,7 @@ async def store_iteration(
 
     Returns None and stores nothing if the tenant's articles are no longer at ``version``, or if ``must_be_current`` and
     the promotions are not. One statement, one round trip; a second one every few minutes, see `newest_dictionary`.
-    INVARIANT: if the row refers to a base, that is stored.
+    INVARIANT: if the row refers to a base, that is stored. What was stored is remembered for the confirm.
     """
     basket, settings = input_[0], input_[1]
     key = (tenant_id, origin, basket.transaction_id)
@@ -131,6 +125,15 @@ async def store_iteration(
     counter = int(rows[0][0])
     if packing.packed.base_counter is None:
         bases.put(key, Base(counter, record, len(packing.packed.frame), created_at))
+    offer = Remembered(
+        transaction_counter=counter,
+        receipt_id=receipt_id,
+        header_reference=header_reference,
+        evaluated_at=settings.now,
+        created_at=created_at,
+        record=record,
+    )
+    offers_of(database).put(key, offer)
     return counter
 
 

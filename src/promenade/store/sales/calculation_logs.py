@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import Insert, insert, select, update
 
 from promenade.store.driver.hot import as_json, hot_statement
+from promenade.store.driver.recurring import read_among
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.driver.upsert import upsert
@@ -115,11 +116,10 @@ async def cancel_log(session: Session, log_id: str, *, reason: str | None, at: d
     return CancelledLog(rows[0].grand_total, rows[0].currency, counted)
 
 
-async def promotion_names(session: Session, promotion_ids: Iterable[str]) -> dict[str, tuple[str, int]]:
+async def promotion_names(session: Session, promotion_ids: Sequence[str]) -> dict[str, tuple[str, int]]:
     """Return name and version of the promotions that still exist."""
-    rows = await session.execute(
-        select(_PROMOTIONS.c.id, _PROMOTIONS.c.name, _PROMOTIONS.c.version).where(
-            _PROMOTIONS.c.id.in_(list(promotion_ids))
-        )
-    )
+    rows = await read_among(session, (_PROMOTIONS.c.id,), promotion_ids, _NAMES.where)
     return {row.id: (row.name, row.version) for row in rows}
+
+
+_NAMES = select(_PROMOTIONS.c.id, _PROMOTIONS.c.name, _PROMOTIONS.c.version)

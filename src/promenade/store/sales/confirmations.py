@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import sqlite3
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from typing import Any
 
 from sqlalchemy import select, update
 
 from odata_server.sql.connection import Kept
+from promenade.store.driver.hot import hot_statement
 from promenade.store.driver.recurring import parameter, read_among
 from promenade.store.driver.schema import table
+from promenade.store.driver.types import to_microseconds
 from promenade.store.driver.unit import Session
-from promenade.store.driver.upsert import upsert
 
 _CONFIRMATIONS = table("confirmations")
 _ITERATIONS = table("iterations")
@@ -142,29 +143,50 @@ async def insert_first(
     carried: bytes,
     log_id: str,
     confirmed_at: datetime,
+    priced_at: datetime | None = None,
 ) -> bool:
     """Insert the confirmation if the transaction has none; False: another confirm came first.
 
-    Waits for a concurrent confirm of the same transaction, so that the answer is final.
+    ``priced_at``: also False if the iteration is not stored, or is another one than was created then; None: the caller
+    has read it. Waits for a concurrent confirm of the same transaction, so that the answer is final.
     """
-    row = {
-        "given_origin": origin,
-        "given_transaction_id": transaction_id,
-        "given_transaction_counter": transaction_counter,
-        "given_fingerprint": fingerprint,
-        "given_response": response,
-        "given_sale": carried,
-        "given_log_id": log_id,
-        "given_confirmed_at": confirmed_at,
-    }
-    return await session.rowcount(_inserting(session.dialect), row) == 1
+    key = (session.tenant, origin, transaction_id, transaction_counter)
+    row = (*key, fingerprint, response, log_id, carried, confirmed_at, priced_at)
+    return bool(await session.hot("confirm first", row))
 
 
-@cache  # built once: building the statement takes longer than running it
-def _inserting(dialect: str) -> Kept:
-    names = [column.name for column in _CONFIRMATIONS.c if column.name not in {"tenant_id", "returned"}]
-    given = {name: parameter(f"given_{name}", _CONFIRMATIONS.c[name].type) for name in names}
-    return Kept(upsert(dialect, _CONFIRMATIONS).values(**given).on_conflict_do_nothing())
+@hot_statement(
+    "confirm first",
+    postgresql="""
+    INSERT INTO confirmations (tenant_id, origin, transaction_id, transaction_counter, fingerprint, response, log_id,
+        sale, confirmed_at)
+    SELECT $1::varchar, $2::varchar, $3::varchar, $4::integer, $5::bytea, $6::bytea, $7::varchar, $8::bytea,
+        $9::timestamptz
+    WHERE $10::timestamptz IS NULL OR EXISTS (
+        SELECT FROM iterations WHERE tenant_id = $1::varchar AND origin = $2::varchar
+            AND transaction_id = $3::varchar AND transaction_counter = $4::integer AND created_at = $10::timestamptz
+    )
+    ON CONFLICT DO NOTHING
+    RETURNING transaction_counter
+    """,
+)
+def _confirm_first(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+    *given, confirmed_at, priced_at = params
+    at = None if priced_at is None else to_microseconds(priced_at)
+    done = connection.execute(_FIRST_ON_SQLITE, (*given, to_microseconds(confirmed_at), at))
+    return [(given[3],)] if done.rowcount else []
+
+
+_FIRST_ON_SQLITE = """
+    INSERT INTO confirmations (tenant_id, origin, transaction_id, transaction_counter, fingerprint, response, log_id,
+        sale, confirmed_at)
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
+    WHERE ?10 IS NULL OR EXISTS (
+        SELECT 1 FROM iterations WHERE tenant_id = ?1 AND origin = ?2 AND transaction_id = ?3
+            AND transaction_counter = ?4 AND created_at = ?10
+    )
+    ON CONFLICT DO NOTHING
+"""
 
 
 async def note_carried(session: Session, origin: str, transaction_id: str, carried: bytes) -> None:

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Protocol
 
 import msgspec
 
 from promenade.engine.outcome import Outcome
-from promenade.errors import Conflict, NotFound
+from promenade.errors import Conflict, Invalid, NotFound
 from promenade.events import Event, TransactionConfirmed, TransactionReturned
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.iterations import StoredIteration, find_iteration
+from promenade.store.pricing.offers import Offer, Remembered, offers_of
 from promenade.store.sales import confirmations, jobs
 from promenade.store.sales.calculation_logs import insert_log, insert_refusal, promotion_names
 from promenade.store.sales.confirmations import Confirmation
@@ -68,6 +70,9 @@ __all__ = [
 
 MESSAGE = "Transaction confirmed."
 
+Controls = Mapping[str, tuple[str, int]]
+"""Name and version of the promotions whose control arm a sale belongs to."""
+
 
 @dataclass(frozen=True, slots=True)
 class ConfirmAnswer:
@@ -83,18 +88,20 @@ class ConfirmAnswer:
 class SalePlan:
     """Everything that a confirm writes, computed before its transaction begins.
 
-    ``is_strict``: it is refused if its return lines do not match the sales that they name.
+    ``is_strict``: it is refused if its return lines do not match the sales that they name. ``priced_at``: the iteration
+    was not read, and must be stored as it was created then. ``controls`` None: they are read when they are written.
     """
 
     command: ConfirmCommand
     sale: SaleIdentity
-    iteration: StoredIteration
+    iteration: Offer
     settlement: Settlement
     spendings: tuple[Spending, ...]
     returned: dict[str, dict[str, int]]
-    controls: dict[str, tuple[str, int]]
+    controls: Controls | None
     answer: ConfirmAnswer
     is_strict: bool = False
+    priced_at: datetime | None = None
 
 
 class Shares(Protocol):
@@ -131,7 +138,40 @@ async def confirm(context: Context, tenant_id: str, command: ConfirmCommand) -> 
     (TRANSACTION_ALREADY_CONFIRMED, CONFIRM_MISMATCH, and see `claim_coupons`); Unavailable. After any of them nothing
     is committed, except that a confirm refused for a business reason leaves a FAILED calculation log.
     """
-    iteration, known, controls = await context.database.read(
+    offers, key = offers_of(context.database), (tenant_id, context.origin, command.transaction_id)
+    remembered = offers.get(key, command.transaction_counter)
+    answer = None if remembered is None else await _confirm_remembered(context, tenant_id, remembered, command)
+    if answer is None:
+        answer = await _confirm_stored(context, tenant_id, command)
+    offers.forget(key)
+    return answer
+
+
+async def _confirm_remembered(
+    context: Context, tenant_id: str, remembered: Remembered, command: ConfirmCommand
+) -> ConfirmAnswer | None:
+    """Confirm what this process has priced, without reading it.
+
+    None: what is stored decides, because it is not as remembered, or was confirmed already, or is to be refused.
+    """
+    offer = remembered.offer()
+    try:
+        sale = _identify(context, offer, command)
+        plan = await _strict(context, tenant_id, plan_sale(offer, command, sale))
+    except (Conflict, Invalid):  # unless it was confirmed already
+        return None
+    try:
+        return await _commit(context, tenant_id, replace(plan, priced_at=remembered.created_at))
+    except _NotAsRemembered:
+        return None
+
+
+class _NotAsRemembered(Exception):
+    """Raised in the unit of work of a confirm that has read nothing, when it turns out that it has to read."""
+
+
+async def _confirm_stored(context: Context, tenant_id: str, command: ConfirmCommand) -> ConfirmAnswer:
+    iteration, known = await context.database.read(
         lambda session: _look_up(context, session, command), tenant=tenant_id
     )
     if iteration is None:
@@ -144,30 +184,41 @@ async def confirm(context: Context, tenant_id: str, command: ConfirmCommand) -> 
     try:
         if known is not None:
             return _repeat(known, command, is_later=await _is_later(context, tenant_id, known, command))
-        plan = await _strict(context, tenant_id, plan_sale(iteration, command, sale, controls))
+        plan = await _strict(context, tenant_id, plan_sale(iteration, command, sale))
+    except Conflict as refusal:
+        await _note_refusal(context, tenant_id, iteration, command, sale, refusal)
+        raise
+    return await _commit(context, tenant_id, plan)
+
+
+async def _commit(context: Context, tenant_id: str, plan: SalePlan) -> ConfirmAnswer:
+    """Write the sale. Raises Conflict as `confirm` does."""
+    try:
         if context.uplink is not None:  # another till may have used what the store had when the basket was priced
             await obtain_shares(context, tenant_id, _uses_of(plan))
         answer = await context.database.write(lambda session: commit_sale(context, session, plan), tenant=tenant_id)
     except Conflict as refusal:
-        if refusal.code != "CONFIRM_MISMATCH":  # not a refusal of the sale: it is confirmed
-            log_id = context.new_id()
-            await log_refusal(context, tenant_id, iteration, command, sale, refusal, log_id)
+        await _note_refusal(context, tenant_id, plan.iteration, plan.command, plan.sale, refusal)
         raise
     context.jobs_ready.set()
     return answer
 
 
+async def _note_refusal(
+    context: Context, tenant_id: str, offer: Offer, command: ConfirmCommand, sale: SaleIdentity, refusal: Conflict
+) -> None:
+    if refusal.code != "CONFIRM_MISMATCH":  # not a refusal of the sale: it is confirmed
+        await log_refusal(context, tenant_id, offer, command, sale, refusal, context.new_id())
+
+
 async def _look_up(
     context: Context, session: Session, command: ConfirmCommand
-) -> tuple[StoredIteration | None, Confirmation | None, dict[str, tuple[str, int]]]:
-    """Return the iteration, the transaction's confirmation if any, and the promotions in their control arm."""
+) -> tuple[StoredIteration | None, Confirmation | None]:
+    """Return the iteration, and the transaction's confirmation if any."""
     iteration = await find_iteration(session, context.origin, command.transaction_id, command.transaction_counter)
     if iteration is None:
-        return None, None, {}
-    known = await confirmations.find(session, context.origin, command.transaction_id)
-    arms = iteration.outcome.control_arms
-    controls = await promotion_names(session, arms) if arms and known is None else {}
-    return iteration, known, controls
+        return None, None
+    return iteration, await confirmations.find(session, context.origin, command.transaction_id)
 
 
 async def _strict(context: Context, tenant_id: str, plan: SalePlan) -> SalePlan:
@@ -182,7 +233,7 @@ async def _strict(context: Context, tenant_id: str, plan: SalePlan) -> SalePlan:
     return replace(plan, is_strict=True)
 
 
-def _identify(context: Context, iteration: StoredIteration, command: ConfirmCommand) -> SaleIdentity:
+def _identify(context: Context, iteration: Offer, command: ConfirmCommand) -> SaleIdentity:
     now = context.clock()
     return SaleIdentity(
         origin=context.origin,
@@ -195,14 +246,14 @@ def _identify(context: Context, iteration: StoredIteration, command: ConfirmComm
     )
 
 
-def customer_of(iteration: StoredIteration, command: ConfirmCommand) -> str | None:
+def customer_of(iteration: Offer, command: ConfirmCommand) -> str | None:
     """The customer who is rewarded for a sale: the one in the confirm, else the one in the basket."""
     customer = iteration.basket.customer
     return command.customer_id or (customer.customer_id if customer is not None else None) or None
 
 
 def plan_sale(
-    iteration: StoredIteration, command: ConfirmCommand, sale: SaleIdentity, controls: dict[str, tuple[str, int]]
+    iteration: Offer, command: ConfirmCommand, sale: SaleIdentity, controls: Controls | None = None
 ) -> SalePlan:
     """Compute what the confirm of an iteration writes. Raises Invalid as `settle` and `check_pos_group` do."""
     check_pos_group(command, iteration.basket.pos_group)
@@ -287,8 +338,11 @@ async def commit_sale(
         carried=encode_record(record_of(settlement, currency, sale.customer_id, ())),
         log_id=log_id,
         confirmed_at=sale.confirmed_at,
+        priced_at=plan.priced_at,
     )
     if not first:
+        if plan.priced_at is not None:
+            raise _NotAsRemembered
         known = await confirmations.find(session, sale.origin, sale.transaction_id)
         if known is None:
             raise Conflict("CONFIRM_MISMATCH", "Another confirm of this transaction was under way; try again.")
@@ -342,12 +396,15 @@ async def _record(
         at=sale.at,
         budgets_consumed=len({charge.budget_id for charge in charges_of(settlement, outcome.currency)}),
     )
+    controls = plan.controls
+    if controls is None:
+        controls = await promotion_names(session, outcome.control_arms)
     events = event_rows(session, _events(plan, brought), new_id=context.new_id, at=sale.at)
     await insert_log(
         session,
         log_columns(context, log_id, plan.iteration, plan.command, settlement, sale),
         log_lines(settlement, plan.command.items, outcome.exponent),
-        log_promotions(plan.iteration, settlement, plan.controls, exceeded),
+        log_promotions(plan.iteration, settlement, controls, exceeded),
         at=sale.at,
         block=blocks_of(context.database).take(session.tenant, context.new_id),
         beside=[job, events],
@@ -392,7 +449,7 @@ def _returned_in(currency: str, brought: tuple[GiveBack, ...]) -> int:
 async def log_refusal(
     context: Context,
     tenant_id: str,
-    iteration: StoredIteration,
+    iteration: Offer,
     command: ConfirmCommand,
     sale: SaleIdentity,
     refusal: Conflict,
@@ -411,7 +468,7 @@ Columns = dict[str, Any]
 def log_columns(
     context: Context,
     log_id: str,
-    iteration: StoredIteration,
+    iteration: Offer,
     command: ConfirmCommand,
     settlement: Settlement,
     sale: SaleIdentity,
@@ -433,7 +490,7 @@ def log_columns(
 def failed_log(
     context: Context,
     log_id: str,
-    iteration: StoredIteration,
+    iteration: Offer,
     command: ConfirmCommand,
     sale: SaleIdentity,
     message: str,
@@ -452,9 +509,7 @@ def failed_log(
     }
 
 
-def _common(
-    context: Context, log_id: str, iteration: StoredIteration, command: ConfirmCommand, sale: SaleIdentity
-) -> Columns:
+def _common(context: Context, log_id: str, iteration: Offer, command: ConfirmCommand, sale: SaleIdentity) -> Columns:
     outcome = iteration.outcome
     return {
         "id": log_id,
@@ -505,9 +560,9 @@ def log_lines(settlement: Settlement, items: tuple[ConfirmedItem, ...] | None, e
 
 
 def log_promotions(
-    iteration: StoredIteration,
+    iteration: Offer,
     settlement: Settlement,
-    controls: Mapping[str, tuple[str, int]],
+    controls: Controls,
     exceeded: Mapping[str, str],
 ) -> list[list[Any]]:
     """Each applied promotion, packed, and each promotion whose control arm the sale belongs to.
