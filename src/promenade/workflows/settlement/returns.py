@@ -174,6 +174,7 @@ def decode_given(stored: bytes | None) -> Given:
 
 
 _RECORD = msgspec.msgpack.Decoder(SaleRecord)
+_COMPRESS = compressor(1)  # to make one takes as long as a record; whichever thread confirms uses it
 _FRAME = b"\x28\xb5\x2f\xfd"  # how every frame of Zstandard begins, and no record in MessagePack
 
 
@@ -182,7 +183,7 @@ def encode_record(record: SaleRecord) -> bytes:
 
     Without the dictionary of the tenant's prices: confirmations are kept for longer.
     """
-    return compressor(1)(msgspec.msgpack.encode(record))
+    return _COMPRESS(msgspec.msgpack.encode(record))
 
 
 def decode_record(stored: bytes) -> SaleRecord:
