@@ -148,6 +148,24 @@ async def draw(
     return _drawn(taken[0], rest, given_back)
 
 
+async def draw_all(
+    session: Session, budget_id: str, currency: str, wanted: Sequence[Decimal]
+) -> list[BudgetDraw] | None:
+    """Draw several amounts from a budget at once; None: it does not cover all of them, and nothing is drawn."""
+    sum_wanted = sum(wanted, Decimal(0))
+    key = {"changed_id": budget_id, "changed_in": currency}
+    rows = await session.execute(_CHANGE_WHILE_COVERED, {**key, "changed_by": sum_wanted})
+    if not rows:
+        return None
+    (row,) = rows
+    consumed, drawn = row.consumed_amount - sum_wanted, []
+    for one in wanted:
+        before, consumed = consumed, consumed + one
+        uses = Use(row.total_amount, before), Use(row.total_amount, consumed)
+        drawn.append(BudgetDraw(row.name, row.status, row.valid_from, one, *uses))
+    return drawn
+
+
 def _left(row: Any) -> Decimal:
     left: Decimal = row.total_amount - row.consumed_amount - row.reserved_amount
     return left

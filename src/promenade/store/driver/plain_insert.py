@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Dialect, Insert, Table
 
+from promenade.store.driver.hot import HOT
 from promenade.store.driver.sqlalchemy_private import Process, bind_process, is_plain
 from promenade.store.driver.unit import Statement
 
@@ -65,7 +66,7 @@ class PlainInserts:
         self._dialect = dialect
         self._rows_max = ROWS_MAX[dialect.name]
         self._forms: dict[tuple[Table, tuple[str, ...]], _Form | None] = {}
-        self._together: dict[tuple[_Recordset, ...], str] = {}
+        self._together: dict[tuple[_Recordset | str | None, ...], str] = {}
 
     def of(self, statement: Statement, rows: Rows) -> list[Run] | None:
         """Return what inserts the rows; None: not a plain insert, SQLAlchemy has to run it."""
@@ -75,13 +76,15 @@ class PlainInserts:
         form, values = found
         return [form.run(part) for part in self._parts(values)]
 
-    def together(self, parts: Sequence[tuple[Statement, Rows]]) -> Run | None:
+    def together(
+        self, parts: Sequence[tuple[Statement, Rows]], hot: tuple[str, tuple[Any, ...]] | None = None
+    ) -> Run | None:
         """Return the one statement that inserts the rows of several tables; None: there is none.
 
-        No part may be empty.
+        No part may be empty. ``hot`` is the name of a hot statement that inserts with them, and its parameters.
         """
         sets: list[_Recordset] = []
-        given: list[str] = []
+        given: list[Any] = []
         for statement, rows in parts:
             found = self._converted(statement, rows)
             if found is None or len(rows) > self._rows_max:
@@ -91,13 +94,17 @@ class PlainInserts:
                 return None
             sets.append(form.recordset)
             given.append(form.recordset.value(values))
-        key = tuple(sets)
+        name, params = hot if hot is not None else (None, ())
+        key = (*sets, name)
         text = self._together.get(key)
         if text is None:
-            *first, last = [one.text(place) for place, one in enumerate(sets, 1)]
-            listed = ", ".join(f"part{place} AS ({one})" for place, one in enumerate(first, 1))
-            text = self._together[key] = f"WITH {listed} {last}" if first else last
-        return text, [tuple(given)]
+            listed = [one.text(place) for place, one in enumerate(sets, 1)]
+            if name is not None:
+                listed.insert(0, _renumbered(HOT[name].postgresql, len(sets)))
+            *first, last = listed
+            named = ", ".join(f"part{place} AS ({one})" for place, one in enumerate(first, 1))
+            text = self._together[key] = f"WITH {named} {last}" if first else last
+        return text, [(*given, *params)]
 
     def _converted(self, statement: Statement, rows: Rows) -> tuple[_Form, list[Values]] | None:
         if type(statement) is not Insert or not is_plain(statement):
@@ -142,6 +149,11 @@ class PlainInserts:
             run=_for_sqlite(into, len(columns)) if recordset is None else recordset.run,
             recordset=recordset,
         )
+
+
+def _renumbered(text: str, before: int) -> str:
+    """Return a statement whose parameters follow those of others."""
+    return re.sub(r"\$(\d+)", lambda match: f"${int(match[1]) + before}", text)
 
 
 def _for_sqlite(into: str, columns: int) -> Callable[[Sequence[Values]], Run]:

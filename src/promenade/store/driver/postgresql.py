@@ -140,11 +140,13 @@ class _PostgresqlSession(Session):
             return sum([await self._written(text, values) for text, values in plain])
         return int((await self._run(statement, params)).rowcount)
 
-    async def insert_together(self, parts: Sequence[tuple[Insert, Sequence[Params]]]) -> None:
+    async def insert_together(
+        self, parts: Sequence[tuple[Insert, Sequence[Params]]], hot: tuple[str, tuple[Any, ...]] | None = None
+    ) -> None:
         admitted = [admit(statement, rows, self.scope) for statement, rows in parts if rows]
-        run = self._inserts.together(admitted) if admitted else None
+        run = self._inserts.together(admitted, hot) if admitted else None
         if run is None:
-            await super().insert_together(parts)
+            await super().insert_together(parts, hot)
         else:
             await self._written(*run)
 

@@ -57,10 +57,17 @@ class Session(ABC):
         else:
             await self._count(*admit(statement, params, self.scope))
 
-    async def insert_together(self, parts: Sequence[tuple[Insert, Sequence[Params]]]) -> None:
-        """Insert rows into several tables, in one round trip where the database can; each part as `execute_many`."""
+    async def insert_together(
+        self, parts: Sequence[tuple[Insert, Sequence[Params]]], hot: tuple[str, tuple[Any, ...]] | None = None
+    ) -> None:
+        """Insert rows into several tables, in one round trip where the database can; each part as `execute_many`.
+
+        ``hot``: name and parameters of a hot statement that inserts too, and returns nothing.
+        """
         for statement, rows in parts:
             await self.execute_many(statement, rows)
+        if hot is not None:
+            await self.hot(*hot)
 
     @abstractmethod
     def limit(self, seconds: float) -> None:

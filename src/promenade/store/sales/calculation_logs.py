@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -42,15 +42,11 @@ async def insert_log(
     """
     made = {"created_at": at, "modified_at": at}
     parts = {"log_id": log["id"], "block": block, "lines": lines, "promotions": promotions} | {"created_at": at}
-    await session.insert_together([(_INSERT_LOG, [{**log, **made}]), (_INSERT_PARTS, [parts]), *beside])
-    await note_block(session, block, log["id"], [promotion_id for promotion_id, *_ in promotions])
-
-
-async def note_block(session: Session, block: int, log_id: str, promotion_ids: Iterable[str]) -> None:
-    """Note that the block of this log has these promotions."""
-    noted = sorted(set(promotion_ids))
-    if noted:
-        await session.hot("note block", (session.tenant, noted, block, log_id))
+    noted = sorted({promotion_id for promotion_id, *_ in promotions})
+    await session.insert_together(
+        [(_INSERT_LOG, [{**log, **made}]), (_INSERT_PARTS, [parts]), *beside],
+        ("note block", (session.tenant, noted, block, log["id"])) if noted else None,
+    )
 
 
 # The log's ID is in the key so that two logs which note the same promotion at once do not wait for each other.

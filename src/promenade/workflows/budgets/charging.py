@@ -80,11 +80,7 @@ async def charge_budgets(
     consumptions: list[Consumption] = []
     changes: list[BudgetChange] = []
     for budget_id, of_budget in groupby(moves, key=lambda move: move.budget_id):
-        drawn: list[tuple[BudgetMove, BudgetDraw]] = []
-        for move in of_budget:
-            one = await store.draw(session, budget_id, move.currency, move.wanted, move.given_back)
-            if one is not None:
-                drawn.append((move, one))
+        drawn = await _draw(session, budget_id, list(of_budget))
         if drawn:
             changes.append(await _follow(context, session, drawn, sale))
             consumptions += [_consumption(context, move, one) for move, one in drawn]
@@ -99,6 +95,20 @@ async def charge_budgets(
         is_cancellation=is_cancellation,
     )
     return consumptions
+
+
+async def _draw(session: Session, budget_id: str, moves: Sequence[BudgetMove]) -> list[tuple[BudgetMove, BudgetDraw]]:
+    """Carry out the moves of a budget one after the other, or at once if it covers all and nothing is given back."""
+    if len(moves) > 1 and len({move.currency for move in moves}) == 1 and not any(move.given_back for move in moves):
+        together = await store.draw_all(session, budget_id, moves[0].currency, [move.wanted for move in moves])
+        if together is not None:
+            return list(zip(moves, together, strict=True))
+    drawn: list[tuple[BudgetMove, BudgetDraw]] = []
+    for move in moves:
+        one = await store.draw(session, budget_id, move.currency, move.wanted, move.given_back)
+        if one is not None:
+            drawn.append((move, one))
+    return drawn
 
 
 def _consumption(context: Context, move: BudgetMove, drawn: BudgetDraw) -> Consumption:
