@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from promenade.app import clock, opened_context
+from promenade.app import clock, new_id, opened_context
 from promenade.demo import seed
 from promenade.demo.assortment import Article, Store, build_assortment, shelf_price
 from promenade.settings import Settings
@@ -71,6 +71,6 @@ async def _seed(database_url: str) -> tuple[str, str]:
         made = await seed(context, SEED, sales=0)
         # The demo enables nudges, which are off by default and priced one by one.
         plain = {"enableProductionNudges": "false"}
-        await set_tenant(context.database, made.tenant_id, plain, at=clock(), user="benchmark")
+        await set_tenant(context.database, made.tenant_id, plain, at=clock(), user="benchmark", new_id=new_id)
     till = next(client for client in made.clients if "svc.POSReader" in client.scopes)
     return till.client_id, till.secret

@@ -179,7 +179,7 @@ def test_currencies_are_codes_of_three_letters() -> None:
             NONE,
             sets(
                 "Clients RawPayloads Tenants PromotionForecasts PromotionForecastAmounts "
-                "PromotionForecastBudgets PromotionForecastDisplacements"
+                "PromotionForecastBudgets PromotionForecastDisplacements PromotionApprovals"
             )
             | REPORTS,
         ),

@@ -221,9 +221,10 @@ def tenant_set(tenant_id: str, settings: tuple[str, ...], **options: Any) -> Non
 
     async def work(database: Database) -> None:
         from promenade.clock import clock
+        from promenade.ids import new_id
         from promenade.workflows.access.tenants import set_tenant
 
-        await set_tenant(database, tenant_id, values, at=clock(), user=_USER)
+        await set_tenant(database, tenant_id, values, at=clock(), user=_USER, new_id=new_id)
 
     with_database(Settings(**options), work)
     click.echo(f"Tenant {tenant_id} was changed.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC, date, datetime, time
 from hashlib import sha256
 from operator import attrgetter
@@ -19,6 +19,25 @@ _GETTERS: dict[type, _Getter] = {}
 def definition_hash(definition: PromotionDefinition) -> str:
     """sha256 (64 hex digits) of a canonical form: fields in their declared order, sets sorted, instants in UTC."""
     return sha256(repr(_canonical(definition)).encode()).hexdigest()
+
+
+def content_hash(definition: PromotionDefinition, return_policy: str) -> str:
+    """sha256 (64 hex digits) of what an approval is about: what the promotion gives, to whom, where and when.
+
+    Left out is what changes without a change of it: status, version, code, the order of its priority group, the
+    strategy of its exclusion group, whether its campaign is cancelled.
+    """
+    priority, exclusion = definition.priority_group, definition.exclusion_group
+    content = replace(
+        definition,
+        code=None,
+        version=0,
+        status="",
+        campaign_cancelled=False,
+        priority_group=None if priority is None else replace(priority, group_priority=0),
+        exclusion_group=None if exclusion is None else replace(exclusion, resolution_strategy=""),
+    )
+    return sha256(repr((_canonical(content), return_policy)).encode()).hexdigest()
 
 
 def _canonical(value: Any) -> Any:

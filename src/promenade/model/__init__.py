@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from promenade.model import (
     actions,
+    approvals,
     articles,
     budgets,
     campaigns,
@@ -33,8 +34,8 @@ __all__ = ["EntityType", "code_list", "code_lists", "entities", "entity"]
 
 _MODULES = (
     promotions, conditions, actions, campaigns, templates, pilots, articles, pos_groups, budgets, coupons, logs,
-    forecasts, jobs, webhooks, sync, tenants, clients, usage_reports, money_reports, arm_reports, advice_reports,
-    aggregator,
+    forecasts, approvals, jobs, webhooks, sync, tenants, clients, usage_reports, money_reports, arm_reports,
+    advice_reports, aggregator,
 )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from promenade.model.declare import (
     timestamp,
     to_one,
 )
+from promenade.model.shape import EVERY_SERVICE
 
 __all__ = [
     "PromotionForecastAmounts",
@@ -33,6 +34,7 @@ class PromotionForecasts(Entity, admin=RO, indexes=(("promotion_id", "created_at
     promotion_name = text(255, "Its name at that time.", required=True, read_only=True, searchable=True)
     promotion_version = integer("The version that was simulated: the one at the time of the request.", required=True,
                                 read_only=True)  # fmt: skip
+    content_hash = text(64, "Fingerprint of the content that was simulated.", read_only=True, hidden_from=EVERY_SERVICE)
     date_from = calendar_date("The first day, in the time zone of each POS group.", read_only=True)
     date_to = calendar_date("The last day, inclusive.", read_only=True)
     status = choice("QUEUED", "RUNNING", "COMPLETED", "FAILED", doc="Status of the forecast.", default="QUEUED",

@@ -187,8 +187,7 @@ def _of_promotions() -> tuple[Operation, ...]:
         _move("Promotions", "activate", "Activates the promotion; refused with a list of problems if it cannot run."),
         _move("Promotions", "deactivate", "Stops the promotion temporarily."),
         _move("Promotions", "submit", "Submits the promotion for approval."),
-        _move("Promotions", "approve", "Approves a submitted promotion."),
-        _move("Promotions", "reject", "Rejects a submitted promotion."),
+        *_decisions(),
         _move("Promotions", "archive", "Archives a promotion that is not running."),
         _move("Promotions", "startPilot", "Starts the pilot: the promotion runs in its pilot POS groups only."),
         _move("Promotions", "endPilot", "Ends the pilot without a rollout."),
@@ -223,6 +222,23 @@ def _of_promotions() -> tuple[Operation, ...]:
             annotations=_described(
                 "Prices the confirmed sales of a period again as if the promotion had run, and compares the results."
                 " Long periods are processed in the background; the forecast shows the progress."
+            ),
+        ),
+    )
+
+
+def _decisions() -> tuple[Operation, ...]:
+    return (
+        _move("Promotions", "approve", "Approves a submitted promotion; where approval is binding, somebody else's."),
+        _move(
+            "Promotions",
+            "reject",
+            "Rejects a submitted promotion.",
+            Parameter(
+                name="reason",
+                type=Primitive.STRING,
+                max_length=1000,
+                annotations=_described("Reason, for its author; required where approval is binding."),
             ),
         ),
     )
@@ -312,10 +328,10 @@ def _moment(name: str, text: str) -> Parameter:
     )
 
 
-def _move(binding: str, verb: str, text: str) -> Action:
+def _move(binding: str, verb: str, text: str, *parameters: Parameter) -> Action:
     """Return an action for a transition of the state machine of ``binding``; it returns the entity after it."""
     returns = ReturnType(entity_type=binding, nullable=False)
-    return Action(name=verb, binding=binding, returns=returns, annotations=_described(text))
+    return Action(name=verb, binding=binding, parameters=parameters, returns=returns, annotations=_described(text))
 
 
 def _text(name: str, length: int, text: str, *, nullable: bool = True) -> Property:

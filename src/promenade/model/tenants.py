@@ -1,4 +1,4 @@
-"""Tenants and their settings for pricing."""
+"""Tenants and their settings for pricing and approval."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["Tenants"]
 
 
 class Tenants(Entity, key=("tenant_id",), tenant_owned=False):
-    """A retailer, or the operator of the service, with the settings that pricing uses."""
+    """A retailer, or the operator of the service, with the settings that pricing and approval use."""
 
     tenant_id = text(36, "ID of the tenant, as in tokens.", required=True)
     name = text(255, "Name of the tenant.", required=True)
@@ -31,3 +31,15 @@ class Tenants(Entity, key=("tenant_id",), tenant_owned=False):
         minimum="0.001", maximum="0.500",
     )  # fmt: skip
     default_currency = currency_code("The currency proposed for new rows.")
+    approval = choice(
+        "OFF", "BINDING", default="OFF",
+        doc="Whether promotions run only with an approval of their content by somebody else than their authors.",
+    )  # fmt: skip
+    approval_from_amount = decimal(
+        15, 2, "Promotions whose forecast costs at least this need the approval; null: all do.", minimum="0"
+    )
+    approval_currency = currency_code("The currency of `approvalFromAmount`.")
+    approver_scope = choice(
+        "svc.Admin", "svc.PromotionManager", "svc.BudgetManager", default="svc.Admin",
+        doc="The scope of those who may approve; administrators always may.",
+    )  # fmt: skip

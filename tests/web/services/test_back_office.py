@@ -150,7 +150,9 @@ async def test_tills_do_not_wait_while_files_are_packed_and_unpacked(
 
     for name in ("compress", "decompress"):
         monkeypatch.setattr(gzip, name, heard(getattr(gzip, name)))
-    endpoints = back_office_endpoints(cast("Any", None), "cloud", built_in_sign_in("https://shop.example"))
+    endpoints = back_office_endpoints(
+        cast("Any", None), "cloud", built_in_sign_in("https://shop.example"), cast("Any", None)
+    )
     transport = httpx2.ASGITransport(Edge(routed(endpoints, {}), lambda: "id"))
     async with httpx2.AsyncClient(transport=transport, base_url="https://shop.example") as http:
         for name in ("app/Component.js", "app/Component-preload.js", "framework/sap-ui-core.js"):

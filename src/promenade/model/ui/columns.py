@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from odata_server.edm import Annotation, AnnotationPath, AnnotationValue, EnumMemberValue, Primitive, Property, Record
 from odata_server.edm import EntityType as OdataType
 from promenade.model.declare import Kind
-from promenade.model.ui.hints import COLUMNS, FILTERS, LATEST_BY
+from promenade.model.ui.hints import AVAILABLE, COLUMNS, FILTERS, LATEST_BY
 from promenade.model.ui.sight import MANAGED, Sight, path, property_path
 from promenade.model.ui.words import label_of_action
 
@@ -76,10 +76,15 @@ def data_field(sight: Sight, odata_type: OdataType, prop: Property, place: int |
 
 
 def actions_of(sight: Sight, odata_type: OdataType, *, in_list: bool = False) -> Iterator[Record]:
-    """Yield the bound actions as buttons; in a list only those without parameters that return the entity."""
+    """Yield the bound actions as buttons; in a list only those that return the entity and ask for nothing.
+
+    A change of its status may take a parameter that nobody has to give.
+    """
     for one in sight.bound.get(odata_type.name, ()):
         returned = one.returns.entity_type if one.returns is not None else None
-        if in_list and (one.parameters or returned != odata_type.name):
+        is_move = (odata_type.name, one.name) in AVAILABLE
+        asks = any(not parameter.nullable or not is_move for parameter in one.parameters)
+        if in_list and (asks or returned != odata_type.name):
             continue
         name = f"{sight.schema.namespace}.{one.name}"
         yield Record({"Action": name, "Label": label_of_action(one.name)}, "UI.DataFieldForAction")

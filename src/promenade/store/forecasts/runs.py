@@ -52,9 +52,10 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A promotion with its gift articles and the amounts left in its budgets."""
+    """A promotion with the fingerprint of its content, its gift articles and the amounts left in its budgets."""
 
     definition: PromotionDefinition
+    content_hash: str
     gifts: dict[str, ArticleFact]
     budgets: dict[str, BudgetTally]
 
@@ -89,7 +90,7 @@ async def read_subject(session: Session, promotion_id: str) -> Subject | None:
     given = [one.free_item_article_number for one in definition.actions if one.free_item_article_number]
     gifts = await read_articles(session, given, (), places.group_keys) if given else []
     budgets = await _budgets(session, definition.budget_ids)
-    return Subject(definition, {one.article_number: one for one in gifts}, budgets)
+    return Subject(definition, read.contents()[promotion_id], {one.article_number: one for one in gifts}, budgets)
 
 
 async def _budgets(session: Session, budget_ids: Sequence[str]) -> dict[str, BudgetTally]:

@@ -7,8 +7,8 @@ semantics, section 2.3): the engine never sees a row.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -27,8 +27,9 @@ from promenade.engine.definition import (
     PromotionDefinition,
     TierRow,
 )
+from promenade.engine.fingerprint import content_hash
 from promenade.store.driver.unit import Session
-from promenade.store.pricing.promotion_rows import Parts, read_parts, read_rows
+from promenade.store.pricing.promotion_rows import Parts, read_parts, read_rows, read_rows_in_any_status
 
 _NONE: tuple[Row[Any], ...] = ()
 
@@ -62,6 +63,17 @@ class PromotionRows:
         build = _Builder(self._parts, places)
         return {row.id: build.promotion(row) for row in self._promotions}
 
+    def contents(self) -> dict[str, str]:
+        """Return the fingerprint of each promotion's content (`engine.fingerprint.content_hash`), by promotion ID.
+
+        References stay as they were written: a new store in a region or another number of an article is master data,
+        not another content of the promotions that refer to it.
+        """
+        if self._parts is None:
+            return {}
+        build = _Builder(replace(self._parts, article_numbers=_AS_WRITTEN), Places(_AS_WRITTEN, {}))
+        return {row.id: content_hash(build.promotion(row), row.return_policy) for row in self._promotions}
+
     def linked(self) -> dict[str, set[str]]:
         """Return, by Articles.ID, the promotions that refer to the article only by its ID: its number may change."""
         linked: dict[str, set[str]] = defaultdict(set)
@@ -69,6 +81,34 @@ class PromotionRows:
             for article_id, promotion_id in self._parts.article_links():
                 linked[article_id].add(promotion_id)
         return linked
+
+
+class _AsWritten(Mapping[str, str]):
+    """Every key leads to itself."""
+
+    def __getitem__(self, key: str) -> str:
+        return key
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+_AS_WRITTEN = _AsWritten()
+_AT_ONCE = 1000
+
+
+async def read_contents(session: Session, ids: Collection[str]) -> dict[str, str]:
+    """Return the fingerprints of the content of promotions in any status, by ID."""
+    found: dict[str, str] = {}
+    listed = sorted(ids)
+    for start in range(0, len(listed), _AT_ONCE):
+        some = listed[start : start + _AT_ONCE]
+        rows = await read_rows_in_any_status(session, some)
+        found |= PromotionRows(rows, await read_parts(session, some)).contents()
+    return found
 
 
 async def read_promotions(session: Session, ids: Collection[str] | None = None) -> PromotionRows:

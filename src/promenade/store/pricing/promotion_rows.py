@@ -72,6 +72,11 @@ async def read_rows(session: Session, ids: Collection[str] | None) -> Sequence[R
     return await _among(session, promotions, "id", ids, _loaded)
 
 
+async def read_rows_in_any_status(session: Session, ids: Collection[str]) -> Sequence[Row[Any]]:
+    """Read the tenant's promotions in ``ids``."""
+    return await _among(session, table("Promotions"), "id", ids)
+
+
 def _loaded(condition: ColumnElement[bool], rows: Table) -> Select[Any]:
     return select(rows).where(rows.c.status.in_(LOADED_STATUSES) & condition)
 

@@ -36,6 +36,9 @@ _BUDGET_MANAGERS = frozenset(
 _LOOKING = frozenset({"check"})
 """Actions that change nothing."""
 
+_DECIDING = frozenset({"approve", "reject"})
+"""Actions for which the tenant's settings name the role: `deciders`."""
+
 
 def scopes_for(access: Access) -> tuple[str, ...]:
     """Return the scopes of which one is required for ``access``."""
@@ -44,7 +47,19 @@ def scopes_for(access: Access) -> tuple[str, ...]:
     operation = access.operation
     if operation is not None and (isinstance(operation, Function) or operation.name in _LOOKING):
         return ROLES
+    if operation is not None and operation.name in _DECIDING:
+        return ROLES
     return _writers(access.entity_set.name, changes=access.kind in {"update", "invoke"} or access.of_draft)
+
+
+def deciders(approver_scope: str | None) -> tuple[str, ...]:
+    """Return the scopes of which one is required to approve or reject promotions.
+
+    ``approver_scope``: the one that the tenant has named; None: approval is not binding.
+    """
+    if approver_scope is None:
+        return _writers("Promotions", changes=True)
+    return tuple(dict.fromkeys((ADMIN, approver_scope)))
 
 
 def verbs_for(set_name: str, scopes: AbstractSet[str]) -> list[str]:

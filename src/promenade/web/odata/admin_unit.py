@@ -31,9 +31,16 @@ class AdminUnit(AuthoredUnit):
     """A transaction of a user of administration."""
 
     def __init__(
-        self, session: Session, authoring: Authoring, drafts: Drafts, actions: AdminOperations, at: datetime
+        self,
+        session: Session,
+        authoring: Authoring,
+        drafts: Drafts,
+        actions: AdminOperations,
+        at: datetime,
+        caller: Caller,
     ) -> None:
         super().__init__(session, Service.ADMIN, authoring, {}, at)
+        self.caller = caller
         self.drafts = drafts
         self.has_activated = False
         """Whether what it writes comes out of a draft."""
@@ -143,4 +150,4 @@ class AdminSource(AuthoredSource):
     def _unit(self, session: Session, caller: Caller, at: datetime) -> AdminUnit:
         authoring = self._authoring(session, caller, at)
         drafts = Drafts(session, authoring, user=caller.user, at=at, new_id=self._context.new_id)
-        return AdminUnit(session, authoring, drafts, self._actions, at)
+        return AdminUnit(session, authoring, drafts, self._actions, at, caller)

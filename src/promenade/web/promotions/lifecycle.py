@@ -10,8 +10,10 @@ import secrets
 
 from odata_server.source import OperationCall, Result
 from promenade.errors import PromenadeError
+from promenade.web.access.roles import deciders
 from promenade.web.odata.admin_unit import AdminOperations, AdminUnit
 from promenade.web.odata.draft_faults import place_at_binding
+from promenade.workflows.authoring.approvals import DECISIONS, read_policy
 from promenade.workflows.coupons.generation import generate_codes, issue_coupon
 from promenade.workflows.promotions.campaigns import add_promotions, remove_promotion
 from promenade.workflows.promotions.copying import copy_promotion
@@ -23,7 +25,11 @@ async def _move(unit: AdminUnit, call: OperationCall) -> Result:
     unit.has_activated = True  # errors found at the end of the unit of work concern the bound entity
     try:
         if call.operation.binding == "Promotions":
-            await move_promotion(unit.authoring, unit.session, key, verb, unit.at)
+            policy = await read_policy(unit.session)
+            if verb in DECISIONS:
+                unit.caller.require_scope(*deciders(policy.approver_scope if policy.is_binding else None))
+            reason = call.parameters.get("reason")
+            await move_promotion(unit.authoring, unit.session, key, verb, unit.at, policy=policy, reason=reason)
         else:
             await move(unit.authoring, str(call.operation.binding), key, verb)
     except PromenadeError as error:

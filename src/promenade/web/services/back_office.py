@@ -22,13 +22,15 @@ from promenade.errors import NotFound, Unavailable
 from promenade.model.declare import Service
 from promenade.model.edm import served_entities
 from promenade.model.shape import Mode
+from promenade.store.driver.unit import Database
 from promenade.web.access.auth import Authentication, Caller
 from promenade.web.access.oauth import origin_of
-from promenade.web.access.roles import ADMIN, ROLES, verbs_for
+from promenade.web.access.roles import ADMIN, ROLES, deciders, verbs_for
 from promenade.web.access.sign_in import SignInProvider
 from promenade.web.http.body import header
 from promenade.web.http.endpoint import Answer, Endpoint
 from promenade.web.http.reader_pages import takes_gzip
+from promenade.workflows.authoring.approvals import Policy, read_policy
 
 POS_READER, PUBLIC_READ, PUBLIC_WRITE = "svc.POSReader", "PublicApi.Read", "PublicApi.Write"
 _ROOT = "/ui"
@@ -74,10 +76,17 @@ class Me(msgspec.Struct, frozen=True, rename="camel"):
     scopes: list[str]  #: The scopes of the credential.
     services: Services  #: The services that these scopes allow.
     sets: dict[str, list[str]]  #: Entity set of administration -> `create`, `update`, `delete`.
+    approval_is_binding: bool  #: Whether promotions run only with an approval by somebody else than their authors.
+    may_decide: bool  #: Whether the user may approve and reject promotions, those of others where it is binding.
 
 
 def back_office_endpoints(
-    authenticator: Authentication, edition: str, sign_in: SignInProvider, *, issues_tokens: bool = False
+    authenticator: Authentication,
+    edition: str,
+    sign_in: SignInProvider,
+    database: Database,
+    *,
+    issues_tokens: bool = False,
 ) -> list[Endpoint]:
     """Return the endpoints of `/` and the files it loads, which need no credential, and of `/ui/me`, which does."""
 
@@ -98,8 +107,10 @@ def back_office_endpoints(
     async def me(scope: Scope, receive: Receive) -> Answer:
         caller = await authenticator.authenticate_browser(scope)
         caller.require_scope(*ROLES)
+        policy = await database.read(read_policy, tenant=caller.tenant_id)
         return Answer(
-            msgspec.json.encode(_me(caller, edition, issues_tokens)), headers=[(b"cache-control", b"no-store"), *_SAFE]
+            msgspec.json.encode(_me(caller, edition, policy, issues_tokens)),
+            headers=[(b"cache-control", b"no-store"), *_SAFE],
         )
 
     return [
@@ -110,7 +121,7 @@ def back_office_endpoints(
     ]
 
 
-def _me(caller: Caller, edition: str, issues_tokens: bool) -> Me:
+def _me(caller: Caller, edition: str, policy: Policy, issues_tokens: bool) -> Me:
     scopes = caller.scopes
     is_store = caller.session is not None
     services = Services(
@@ -125,7 +136,17 @@ def _me(caller: Caller, edition: str, issues_tokens: bool) -> Me:
     if not issues_tokens:
         written.remove("Clients")
     sets = {name: found for name in written if (found := verbs_for(name, scopes))}
-    return Me(caller.user, caller.tenant_id, edition, sorted(scopes), services, sets)
+    deciding = deciders(policy.approver_scope if policy.is_binding else None)
+    return Me(
+        user=caller.user,
+        tenant_id=caller.tenant_id,
+        edition=edition,
+        scopes=sorted(scopes),
+        services=services,
+        sets=sets,
+        approval_is_binding=policy.is_binding,
+        may_decide=not scopes.isdisjoint(deciding),
+    )
 
 
 async def _hosts(scope: Scope, sign_in: SignInProvider) -> Iterable[str]:

@@ -136,8 +136,10 @@ class CloudService:
     def _back_office(self) -> Served:
         from promenade.web.services.back_office import back_office_endpoints
 
-        sign_in = self._sign_in()
-        return back_office_endpoints(self._authenticator, CLOUD, sign_in, issues_tokens=self._issues_tokens), {}
+        endpoints = back_office_endpoints(
+            self._authenticator, CLOUD, self._sign_in(), self._context.database, issues_tokens=self._issues_tokens
+        )
+        return endpoints, {}
 
     def _sign_in(self) -> SignInProvider:
         from promenade.web.access.sign_in import ExternalSignIn, built_in_sign_in

@@ -59,7 +59,8 @@ def store_service(
         from promenade.web.access.sign_in import store_sign_in
         from promenade.web.services.back_office import back_office_endpoints
 
-        return back_office_endpoints(authenticator, LOCAL_STORE, store_sign_in(known, authenticator)), {}
+        sign_in = store_sign_in(known, authenticator)
+        return back_office_endpoints(authenticator, LOCAL_STORE, sign_in, context.database), {}
 
     at_once = [
         *Pos(context, authenticator).endpoints(),

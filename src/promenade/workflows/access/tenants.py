@@ -15,6 +15,7 @@ from promenade.store.access.local_store import read_store_tenant
 from promenade.store.access.tenants import insert_tenant, read_tenants, tenant_is_known, update_tenant
 from promenade.store.driver.unit import Database, Session
 from promenade.store.pricing.changes import record_change
+from promenade.workflows.authoring.approvals import read_policy, take_stock
 
 _FIXED = frozenset({"tenant_id", "created_at", "created_by", "modified_at", "modified_by"})
 _SETTINGS: Mapping[str, Field] = {
@@ -45,13 +46,20 @@ async def create_tenant(
             raise Conflict("STORE_HAS_ONE_TENANT", text, "tenantId")
         if await tenant_is_known(session, tenant_id):
             raise Conflict("TENANT_EXISTS", f"The tenant {tenant_id} already exists.", "tenantId")
+        _check_amount(values.get("approval_from_amount"), values.get("approval_currency"))
         await insert_tenant(session, row | values)
 
     await database.write(work, system=True)
 
 
 async def set_tenant(
-    database: Database, tenant_id: str, settings: Mapping[str, str], *, at: datetime, user: str
+    database: Database,
+    tenant_id: str,
+    settings: Mapping[str, str],
+    *,
+    at: datetime,
+    user: str,
+    new_id: Callable[[], str],
 ) -> None:
     """Change settings; they apply from the next evaluation. Raises NotFound, and Invalid naming the setting."""
     values = _parsed(settings) | {"modified_at": at, "modified_by": user}
@@ -59,6 +67,10 @@ async def set_tenant(
     async def work(session: Session) -> None:
         if not await update_tenant(session, tenant_id, values):
             raise _no_tenant(tenant_id)
+        policy = await read_policy(session)
+        _check_amount(policy.from_amount, policy.currency)
+        if values.get("approval") == "BINDING":
+            await take_stock(session, at=at, user=user, new_id=new_id)
         await record_change(session, "Tenants", tenant_id, at=at)
 
     await database.write(work, tenant=tenant_id)
@@ -74,6 +86,13 @@ async def require_tenant(database: Database, tenant_id: str) -> None:
 
     if not await database.read(work, system=True):
         raise _no_tenant(tenant_id)
+
+
+def _check_amount(amount: Decimal | None, currency: str | None) -> None:
+    """Raise Invalid if only one half of the amount from which promotions need an approval is set."""
+    if (amount is None) != (currency is None):
+        message = "approvalFromAmount and approvalCurrency are set, or cleared, together."
+        raise Invalid("BAD_SETTING", message, "approvalFromAmount")
 
 
 def _no_tenant(tenant_id: str) -> NotFound:
@@ -148,7 +167,7 @@ def _value(name: str, field: Field, text: str) -> Any:
         raise Invalid("BAD_SETTING", f"{name} must have at most {field.length} characters.", name)
     if name.endswith("Url") and urlsplit(text).scheme not in {"http", "https"}:
         raise Invalid("BAD_SETTING", f"{name} must be an http or https address, not {text}.", name)
-    if name == "defaultCurrency" and not (len(text) == 3 and text.isascii() and text.isupper()):
+    if field.code_list == "Currencies" and not (len(text) == 3 and text.isascii() and text.isupper()):
         raise Invalid("BAD_SETTING", f"{name} must be an ISO 4217 code such as EUR, not {text}.", name)
     return text
 

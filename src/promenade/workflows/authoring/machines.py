@@ -14,7 +14,8 @@ from promenade.errors import Conflict, Detail
 class Move:
     """A transition. ``sources`` None: any state. ``by_patch``: a client may make it by writing the status.
 
-    ``never_patched_from``: states that can only be left by an action.
+    ``never_patched_from``: states that can only be left by an action. ``when_binding``: further sources, for an action,
+    where approval is binding.
     """
 
     verb: str
@@ -23,9 +24,10 @@ class Move:
     by_patch: bool = True
     column: str = "status"
     never_patched_from: frozenset[str] = frozenset()
+    when_binding: frozenset[str] = frozenset()
 
-    def starts_at(self, state: Any) -> bool:
-        return self.sources is None or state in self.sources
+    def starts_at(self, state: Any, *, binding: bool = False) -> bool:
+        return self.sources is None or state in self.sources or (binding and state in self.when_binding)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +64,13 @@ def invalid_initial(machine: Machine, wanted: Any, target: str) -> Detail:
     return Detail("INVALID_INITIAL_STATUS", message, target)
 
 
-def _move(verb: str, sources: str | None, target: str, *, by_patch: bool = True, but_from: str = "") -> Move:
-    before = None if sources is None else frozenset(sources.split())
-    return Move(verb, before, target, by_patch, never_patched_from=frozenset(but_from.split()))
+def _move(
+    verb: str, sources: str | None, target: str, *, by_patch: bool = True, but_from: str = "", when_binding: str = ""
+) -> Move:
+    before = None if sources is None else _states(sources)
+    return Move(
+        verb, before, target, by_patch, never_patched_from=_states(but_from), when_binding=_states(when_binding)
+    )
 
 
 def _states(names: str) -> frozenset[str]:
@@ -76,7 +82,7 @@ MACHINES: Mapping[str, Machine] = MappingProxyType(
         "Promotions": Machine(
             _states("DRAFT INACTIVE ACTIVE"),
             (
-                _move("submit", "DRAFT REJECTED", "PENDING_APPROVAL"),
+                _move("submit", "DRAFT REJECTED", "PENDING_APPROVAL", when_binding="APPROVED INACTIVE EXPIRED"),
                 _move("approve", "PENDING_APPROVAL", "APPROVED"),
                 _move("reject", "PENDING_APPROVAL", "REJECTED"),
                 _move("activate", None, "ACTIVE", but_from="PILOT"),

@@ -22,11 +22,11 @@ from promenade.store.authoring.statements import Columns, read_rows
 from promenade.store.pricing.definitions import read_promotions
 from promenade.store.pricing.surroundings import load_places
 from promenade.store.webhooks.outbox import emit_all
+from promenade.workflows.authoring.approvals import LIVE, settle_approvals
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.runnable import broken_parts, missing
 from promenade.workflows.authoring.unit import Act, Unit, Write
 
-_LIVE = frozenset({"ACTIVE", "PILOT"})
 _EVENTS = {
     "PENDING_APPROVAL": PromotionSubmitted,
     "APPROVED": PromotionApproved,
@@ -47,12 +47,14 @@ class _Promotions(Rules):
         return []
 
     async def finish(self, unit: Unit) -> None:
+        await settle_approvals(unit)
         ids = unit.ids_of("Promotions")
         if not ids:
+            unit.faults.raise_any()
             return
         rows = await _rows(unit, ids)
         _check_conditions(unit, rows)
-        live = [key for key, row in rows.items() if row["status"] in _LIVE]
+        live = [key for key, row in rows.items() if row["status"] in LIVE]
         if live:
             await _check_live(unit, live)
         unit.faults.raise_any()

@@ -16,7 +16,7 @@ from promenade.store.authoring.statements import Columns, Delta, Row
 from promenade.store.driver.unit import Session
 from promenade.workflows.authoring.shapes import MANAGED, Shape
 
-__all__ = ["Act", "Delta", "Faults", "Row", "Unit", "Write"]
+__all__ = ["Act", "Decision", "Delta", "Faults", "Row", "Unit", "Write"]
 
 
 class Act(StrEnum):
@@ -25,6 +25,14 @@ class Act(StrEnum):
     CREATE = "CREATE"
     UPDATE = "UPDATE"
     DELETE = "DELETE"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The decision of somebody who may decide about a submitted promotion: ``approve`` or ``reject``."""
+
+    verb: str
+    reason: str | None
 
 
 @dataclass(slots=True, eq=False)
@@ -48,6 +56,7 @@ class Write:
     is_touched: bool = False
     has_own_id: bool = False  # new row: the client chose its ID
     verb: str | None = None  # of its state transition
+    note: str | None = None  # in the audit trail, instead of the names of the changed fields
     emptied: list[tuple[str, str]] = field(default_factory=list)
 
     @property
@@ -191,6 +200,7 @@ class Unit:
     written: list[Write] = field(default_factory=list)
     planned: int = 0
     subjects: dict[tuple[str, str], list[Write]] = field(default_factory=dict)  # what affects prices, with its writes
+    decisions: dict[str, Decision] = field(default_factory=dict)  # by promotion
     shown_once: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
 
     @property

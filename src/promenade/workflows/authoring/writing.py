@@ -23,7 +23,7 @@ from promenade.workflows.authoring.owners import Owners, hold_upwards
 from promenade.workflows.authoring.planning import UNIT_ROWS_MAX, Plan
 from promenade.workflows.authoring.rules import Rules, registered
 from promenade.workflows.authoring.shapes import Shape, codes, shape_of
-from promenade.workflows.authoring.unit import Act, Row, Unit, Write
+from promenade.workflows.authoring.unit import Act, Decision, Row, Unit, Write
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,21 +163,27 @@ class Authoring:
         plan.delete(shape, await self._held(shape, entity_id), "").is_named = True
         await self._carry_out(plan)
 
-    async def transition(self, set_name: str, entity_id: str, verb: str) -> None:
+    async def transition(
+        self, set_name: str, entity_id: str, verb: str, *, binding: bool = False, decision: Decision | None = None
+    ) -> None:
         """Change a row's status by a verb of its state machine: ``activate``, ``lock``, ``startPilot`` ...
 
-        The service's mode does not matter: verbs are separate actions. Raises Conflict (INVALID_TRANSITION).
+        The service's mode does not matter: verbs are separate actions. ``binding``: approval is binding, which allows
+        some transitions more; ``decision``: of a user who may decide. Raises Conflict (INVALID_TRANSITION).
         """
         shape = shape_of(set_name)
         moves = MACHINES[set_name].by_verb(verb)
         plan = Plan(self._unit)
         before = await self._held(shape, entity_id)
-        move = next((one for one in moves if one.starts_at(before[one.column])), None)
+        move = next((one for one in moves if one.starts_at(before[one.column], binding=binding)), None)
         if move is None:
             raise invalid_transition(set_name, before["status"], moves[0].target, None)
         write = plan.update(shape, before, {}, "")
         write.after[move.column] = move.target
         write.is_named, write.verb = True, verb
+        if decision is not None:
+            self._unit.decisions[entity_id] = decision
+            write.note = decision.reason
         await self._carry_out(plan)
 
     async def perform(self, set_name: str, entity_id: str, verb: str) -> None:
@@ -504,8 +510,8 @@ def _audit_rows(unit: Unit, write: Write) -> Iterable[Columns]:
 def _notes(write: Write) -> Iterable[str | None]:
     """Return the notes: for a changed budget each field's old and new value, for others the names of changed fields."""
     shown = [name for name in write.changed if _is_shown(write.shape, name)]
-    if write.act is not Act.UPDATE:
-        return (None,)
+    if write.act is not Act.UPDATE or write.note is not None:
+        return (write.note,)
     before = write.before or {}
     if write.set_name == "Budgets" and shown:
         return [f"{write.shape.wires[name]}: {_text(before[name])} -> {_text(write.after[name])}" for name in shown]

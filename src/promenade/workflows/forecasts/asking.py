@@ -63,6 +63,7 @@ class Forecast:
     """A forecast ready to be stored. ``tally`` is its result or, with ``is_done`` False, its initial state."""
 
     promotion_id: str
+    content_hash: str
     plan: Plan
     tally: Tally
     at: datetime
@@ -117,8 +118,11 @@ async def prepare_forecast(
         async with _AT_ONCE:
             replaying = Replaying(context, tenant_id, "", plan, Tally(deepcopy(subject.budgets)))
             if await _replay_all(replaying, windows, at, seconds_max):
-                return Forecast(promotion_id, plan, replaying.tally, at, total, replaying.customers, True)
-    return Forecast(promotion_id, plan, Tally(subject.budgets), at, total if total <= baskets_max else None, 0, False)
+                return Forecast(
+                    promotion_id, subject.content_hash, plan, replaying.tally, at, total, replaying.customers, True
+                )
+    counted = total if total <= baskets_max else None
+    return Forecast(promotion_id, subject.content_hash, plan, Tally(subject.budgets), at, counted, 0, False)
 
 
 async def _replay_all(replaying: Replaying, windows: Windows, until: datetime, seconds_max: float) -> bool:
@@ -143,6 +147,7 @@ async def store_forecast(session: Session, forecast: Forecast, *, user: str, new
         "promotion_id": forecast.promotion_id,
         "promotion_name": plan.definition.name,
         "promotion_version": plan.definition.version,
+        "content_hash": forecast.content_hash,
         "date_from": plan.date_from,
         "date_to": plan.date_to,
         "baskets_total": forecast.total,

@@ -13,6 +13,7 @@ from promenade.store.driver.unit import Session
 from promenade.store.pricing.definitions import read_promotions
 from promenade.store.pricing.surroundings import load_places
 from promenade.workflows.authoring import Authoring
+from promenade.workflows.authoring.approvals import DECISIONS, Policy, decision_of
 from promenade.workflows.authoring.locks import locked
 from promenade.workflows.authoring.runnable import missing
 
@@ -27,15 +28,29 @@ async def move(authoring: Authoring, set_name: str, entity_id: str, verb: str) -
     await authoring.transition(set_name, entity_id, verb)
 
 
-async def move_promotion(authoring: Authoring, session: Session, promotion_id: str, verb: str, at: datetime) -> None:
+async def move_promotion(
+    authoring: Authoring,
+    session: Session,
+    promotion_id: str,
+    verb: str,
+    at: datetime,
+    *,
+    policy: Policy | None = None,
+    reason: str | None = None,
+) -> None:
     """`move` for a promotion: ``activate``, ``submit``, ``startPilot`` ...
+
+    ``policy``: that of the tenant, under which the user may decide if ``verb`` is ``approve`` or ``reject``; without it
+    nobody decides. ``reason``: of a rejection; Invalid (REQUIRED) if it is missing and approval is binding.
 
     Activating an ACTIVE promotion checks it all the same, because it may have become ACTIVE before it was complete.
     Also raises Conflict (LOCKED of its campaign); everything that prevents it from running is raised as Invalid, by
     `Authoring.finish` at the latest.
     """
+    decision = None if policy is None or verb not in DECISIONS else decision_of(policy, verb, reason)
     before = await _unlocked(session, promotion_id)
-    await move(authoring, "Promotions", promotion_id, verb)
+    is_binding = policy is not None and policy.is_binding
+    await authoring.transition("Promotions", promotion_id, verb, binding=is_binding, decision=decision)
     if verb == "activate" and before["status"] == "ACTIVE":
         read = await read_promotions(session, (promotion_id,))
         (definition,) = read.definitions(await load_places(session)).values()

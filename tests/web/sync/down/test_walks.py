@@ -14,6 +14,7 @@ from sqlalchemy import delete, func, select
 
 from promenade import model
 from promenade.errors import PromenadeError
+from promenade.ids import new_id
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Database, Session
 from promenade.store.pricing.changes import record_change
@@ -99,7 +100,7 @@ class Author:
 
     async def _settings(self) -> None:
         points = {"pointsPerCurrencyUnit": str(self.draw.randrange(100))}
-        await set_tenant(self.desk.database, self.desk.tenant, points, at=self.desk.now, user="ann")
+        await set_tenant(self.desk.database, self.desk.tenant, points, at=self.desk.now, user="ann", new_id=new_id)
 
     def _any(self) -> tuple[str, str]:
         set_name = self.draw.choice(sorted(name for name, ids in self.made.items() if ids))

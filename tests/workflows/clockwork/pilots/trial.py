@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from promenade.errors import Conflict
+from promenade.ids import new_id
 from promenade.store.driver.cache import LocalCache
 from promenade.store.driver.unit import Database, Session
 from promenade.store.pricing.catalogue import Catalogues
@@ -112,7 +113,7 @@ class Trial:
         try:
             await create_tenant(database, TENANT, settings=settings, at=NOON, user="operator")
         except Conflict:
-            await set_tenant(database, TENANT, settings, at=NOON, user="operator")
+            await set_tenant(database, TENANT, settings, at=NOON, user="operator", new_id=new_id)
 
     async def status(self, promotion: str | None = None) -> str:
         return str((await self.office.row("Promotions", promotion or self.promotion))["status"])

@@ -67,6 +67,7 @@ def _definitions() -> Iterator[Definition]:
     yield from _logs()
     yield from _work()
     yield from _outbox()
+    yield from _approvals()
     yield from _forecasts()
     yield from _usage()
     yield from after_sales()
@@ -304,6 +305,19 @@ def _outbox() -> Iterator[Definition]:
             # Events that a subscription missed are searched for by time.
             sa.Index("ix_outbox_events__created", "tenant_id", "created_at", "kind"),
             partial_index("ix_outbox_events__waiting", "created_at", "id", where=waiting),
+        ),
+    )
+
+
+def _approvals() -> Iterator[Definition]:
+    yield (
+        "promotion_authors",
+        "Who has changed the content of a promotion since it was last approved: they may not approve it.",
+        True,
+        (
+            identity("promotion_id", "The promotion."),
+            text("author", 255, "The user."),
+            key("promotion_authors", "promotion_id", "author"),
         ),
     )
 

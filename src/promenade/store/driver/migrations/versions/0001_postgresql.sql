@@ -1304,6 +1304,40 @@ CREATE POLICY tenant ON promotion_ab_comparison
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
+CREATE TABLE promotion_approvals (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_name VARCHAR(255) COLLATE "C" NOT NULL,
+	status VARCHAR(30) COLLATE "C" NOT NULL,
+	submitted_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	submitted_by VARCHAR(255) COLLATE "C" NOT NULL,
+	forecast_cost NUMERIC(18, 3),
+	currency VARCHAR(3) COLLATE "C",
+	decided_at TIMESTAMP WITH TIME ZONE,
+	decided_by VARCHAR(255) COLLATE "C",
+	reason VARCHAR(1000) COLLATE "C",
+	content_hash VARCHAR(64) COLLATE "C" NOT NULL,
+	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	modified_by VARCHAR(255) COLLATE "C",
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_approvals__key PRIMARY KEY (tenant_id, id)
+);
+
+CREATE INDEX ix_promotion_approvals__promotion_id_submitted_at ON promotion_approvals (tenant_id, promotion_id, submitted_at);
+
+CREATE INDEX ix_promotion_approvals__status_submitted_at ON promotion_approvals (tenant_id, status, submitted_at);
+
+ALTER TABLE promotion_approvals ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_approvals FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_approvals
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE promotion_article_sums (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1324,6 +1358,21 @@ ALTER TABLE promotion_article_sums ENABLE ROW LEVEL SECURITY;
 ALTER TABLE promotion_article_sums FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant ON promotion_article_sums
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE promotion_authors (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	author VARCHAR(255) COLLATE "C" NOT NULL,
+	CONSTRAINT pk_promotion_authors__key PRIMARY KEY (tenant_id, promotion_id, author)
+);
+
+ALTER TABLE promotion_authors ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_authors FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_authors
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
@@ -1367,6 +1416,7 @@ CREATE TABLE promotion_forecasts (
 	id VARCHAR(36) COLLATE "C" NOT NULL,
 	promotion_name VARCHAR(255) COLLATE "C" NOT NULL,
 	promotion_version INTEGER NOT NULL,
+	content_hash VARCHAR(64) COLLATE "C",
 	date_from DATE,
 	date_to DATE,
 	status VARCHAR(30) COLLATE "C" NOT NULL,
@@ -2022,6 +2072,10 @@ CREATE TABLE tenants (
 	unmatched_returns VARCHAR(30) COLLATE "C" NOT NULL,
 	significance_level NUMERIC(4, 3) NOT NULL,
 	default_currency VARCHAR(3) COLLATE "C",
+	approval VARCHAR(30) COLLATE "C" NOT NULL,
+	approval_from_amount NUMERIC(15, 2),
+	approval_currency VARCHAR(3) COLLATE "C",
+	approver_scope VARCHAR(30) COLLATE "C" NOT NULL,
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	created_by VARCHAR(255) COLLATE "C",
 	modified_at TIMESTAMP WITH TIME ZONE NOT NULL,
@@ -2030,7 +2084,8 @@ CREATE TABLE tenants (
 	CONSTRAINT pk_tenants__key PRIMARY KEY (tenant_id),
 	CONSTRAINT ck_tenants__points_per_currency_unit_min CHECK (points_per_currency_unit >= 0),
 	CONSTRAINT ck_tenants__significance_level_min CHECK (significance_level >= 0.001),
-	CONSTRAINT ck_tenants__significance_level_max CHECK (significance_level <= 0.500)
+	CONSTRAINT ck_tenants__significance_level_max CHECK (significance_level <= 0.500),
+	CONSTRAINT ck_tenants__approval_from_amount_min CHECK (approval_from_amount >= 0)
 );
 
 CREATE TABLE till_keys (

@@ -914,6 +914,32 @@ CREATE TABLE promotion_ab_comparison (
 	CONSTRAINT ck_promotion_ab_comparison__conversion_rate_max CHECK (conversion_rate <= 10000)
 );
 
+CREATE TABLE promotion_approvals (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	promotion_name VARCHAR(255) NOT NULL,
+	status VARCHAR(30) NOT NULL,
+	submitted_at BIGINT NOT NULL,
+	submitted_by VARCHAR(255) NOT NULL,
+	forecast_cost BIGINT,
+	currency VARCHAR(3),
+	decided_at BIGINT,
+	decided_by VARCHAR(255),
+	reason VARCHAR(1000),
+	content_hash VARCHAR(64) NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	promotion_id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_approvals__key PRIMARY KEY (tenant_id, id)
+);
+
+CREATE INDEX ix_promotion_approvals__promotion_id_submitted_at ON promotion_approvals (tenant_id, promotion_id, submitted_at);
+
+CREATE INDEX ix_promotion_approvals__status_submitted_at ON promotion_approvals (tenant_id, status, submitted_at);
+
 CREATE TABLE promotion_article_sums (
 	tenant_id VARCHAR(36) NOT NULL,
 	promotion_id VARCHAR(36) NOT NULL,
@@ -928,6 +954,13 @@ CREATE TABLE promotion_article_sums (
 CREATE INDEX ix_promotion_article_sums__of_promotion ON promotion_article_sums (tenant_id, promotion_id, currency, rank) WHERE rank IS NOT NULL;
 
 CREATE INDEX ix_promotion_article_sums__rank ON promotion_article_sums (tenant_id, rank, promotion_id, currency) WHERE rank <> 0;
+
+CREATE TABLE promotion_authors (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	author VARCHAR(255) NOT NULL,
+	CONSTRAINT pk_promotion_authors__key PRIMARY KEY (tenant_id, promotion_id, author)
+);
 
 CREATE TABLE promotion_definitions (
 	tenant_id VARCHAR(36) NOT NULL,
@@ -953,6 +986,7 @@ CREATE TABLE promotion_forecasts (
 	id VARCHAR(36) NOT NULL,
 	promotion_name VARCHAR(255) NOT NULL,
 	promotion_version INTEGER NOT NULL,
+	content_hash VARCHAR(64),
 	date_from DATE,
 	date_to DATE,
 	status VARCHAR(30) NOT NULL,
@@ -1408,6 +1442,10 @@ CREATE TABLE tenants (
 	unmatched_returns VARCHAR(30) NOT NULL,
 	significance_level BIGINT NOT NULL,
 	default_currency VARCHAR(3),
+	approval VARCHAR(30) NOT NULL,
+	approval_from_amount BIGINT,
+	approval_currency VARCHAR(3),
+	approver_scope VARCHAR(30) NOT NULL,
 	created_at BIGINT NOT NULL,
 	created_by VARCHAR(255),
 	modified_at BIGINT NOT NULL,
@@ -1416,7 +1454,8 @@ CREATE TABLE tenants (
 	CONSTRAINT pk_tenants__key PRIMARY KEY (tenant_id),
 	CONSTRAINT ck_tenants__points_per_currency_unit_min CHECK (points_per_currency_unit >= 0),
 	CONSTRAINT ck_tenants__significance_level_min CHECK (significance_level >= 1),
-	CONSTRAINT ck_tenants__significance_level_max CHECK (significance_level <= 500)
+	CONSTRAINT ck_tenants__significance_level_max CHECK (significance_level <= 500),
+	CONSTRAINT ck_tenants__approval_from_amount_min CHECK (approval_from_amount >= 0)
 );
 
 CREATE TABLE till_keys (
