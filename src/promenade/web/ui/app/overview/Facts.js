@@ -4,6 +4,7 @@ sap.ui.define(
     "use strict";
 
     const SHOWN = 5;
+    const QUEUED = 20;
     const SOON_DAYS = 7;
     const ACTIVE = "IsActiveEntity eq true and status eq 'ACTIVE'";
 
@@ -19,6 +20,16 @@ sap.ui.define(
 
     const few = (set, filter, orderby, select) => ({set, filter, orderby, select, top: SHOWN, count: true});
 
+    /** What waits for an approval, the longest waiting first. */
+    const QUEUE = {
+      set: "PromotionApprovals",
+      filter: "status eq 'PENDING'",
+      orderby: "submittedAt,ID",
+      select: "promotion_ID,promotionName,submittedAt,submittedBy,forecastCost,currency",
+      top: QUEUED,
+      count: true
+    };
+
     const entry = (title, text, href, icon, mark, state = "Warning") => ({
       title,
       text,
@@ -28,10 +39,11 @@ sap.ui.define(
       state
     });
 
-    function ofPlans(t, {waiting, ending, deliveries, imports}) {
+    function ofPlans(t, {queue, waiting, ending, deliveries, imports}) {
       const link = (ID) => `promotion/${ID}`;
       return [
-        ...waiting.rows.map(({ID, name}) =>
+        // Who may decide has them in a list of their own.
+        ...(queue ? [] : waiting.rows).map(({ID, name}) =>
           entry(name, t("waitsForApproval"), link(ID), "pending", t("mark.approve"), "Information")
         ),
         ...ending.rows.map(({ID, name, validTo}) =>
@@ -86,9 +98,10 @@ sap.ui.define(
     /** What the first page tells, in as few requests as can be. */
     return {
       /** Of `/admin`: promotions that run, wait and end, what failed, and my drafts. */
-      ofPlans() {
+      ofPlans({hasQueue}) {
         const week = inDays(-SOON_DAYS);
         return named("admin", {
+          ...(hasQueue ? {queue: QUEUE} : {}),
           running: {set: "Promotions", filter: ACTIVE, top: 0, count: true},
           waiting: few(
             "Promotions",
@@ -148,6 +161,19 @@ sap.ui.define(
           }
         });
       },
+
+      /** The queue of approvals as entries of a list. */
+      queue: (t, {rows}) =>
+        rows.map(({promotion_ID: ID, promotionName, submittedAt, submittedBy, forecastCost, currency}) =>
+          entry(
+            promotionName,
+            t("submittedAt", Numbers.moment(submittedAt), submittedBy),
+            `promotion/${ID}`,
+            "pending",
+            forecastCost === null ? t("costUnknown") : t("cost", Numbers.money(forecastCost, currency)),
+            forecastCost === null ? "Warning" : "Information"
+          )
+        ),
 
       /** What somebody should look at, the most pressing first. */
       attention: (t, plans, sums) => [...(sums ? ofSums(t, sums) : []), ...(plans ? ofPlans(t, plans) : [])]

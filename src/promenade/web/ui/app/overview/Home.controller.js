@@ -22,6 +22,10 @@ sap.ui.define(
         style();
         this._model = new JSONModel({
           mayCreate: Session.may("create", "Promotions"),
+          hasQueue: this._hasQueue(),
+          queue: [],
+          queueNone: "",
+          queueMore: "",
           failure: "",
           attention: [],
           drafts: [],
@@ -31,6 +35,12 @@ sap.ui.define(
         this.getView().setModel(this._model, "home");
         this._router = this.getOwnerComponent().getRouter();
         this._router.getRoute("home").attachPatternMatched(this._load, this);
+      },
+
+      /** Whether approvals are the person's to give. */
+      _hasQueue() {
+        const {approvalIsBinding, mayDecide} = Session.current();
+        return approvalIsBinding && mayDecide;
       },
 
       onExit() {
@@ -48,7 +58,7 @@ sap.ui.define(
         this._model.setProperty("/failure", "");
         const settled = async (reading) => reading && reading.catch((error) => this._onUnread(error));
         const [plans, sums, sales] = [
-          settled(admin && Facts.ofPlans()),
+          settled(admin && Facts.ofPlans({hasQueue: this._hasQueue()})),
           settled(reporting && Facts.ofSums()),
           settled(reporting && Facts.ofSales())
         ];
@@ -90,8 +100,14 @@ sap.ui.define(
         this.byId(id).setValue(value).setNote(note).setIsUrgent(isUrgent);
       },
 
-      _showPlans({running, waiting, drafts}) {
+      _showPlans({queue, running, waiting, drafts}) {
         const t = this._t;
+        if (queue) {
+          const more = queue.count - queue.rows.length;
+          this._model.setProperty("/queue", Facts.queue(t, queue));
+          this._model.setProperty("/queueNone", t("queueNone"));
+          this._model.setProperty("/queueMore", more > 0 ? t("queueMore", Numbers.whole(more)) : "");
+        }
         this._figure("running", Numbers.whole(running.count), t("runningNote"));
         this._figure(
           "waiting",

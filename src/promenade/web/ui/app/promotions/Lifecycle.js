@@ -3,13 +3,15 @@ sap.ui.define(
     "sap/m/Button",
     "sap/m/Dialog",
     "sap/m/MessageStrip",
+    "promenade/generic/FieldDialog",
     "promenade/generic/Messages",
+    "promenade/generic/Meta",
     "promenade/net/Http",
     "promenade/promotions/Findings",
     "promenade/promotions/Texts",
     "promenade/session/Session"
   ],
-  function (Button, Dialog, MessageStrip, Messages, Http, Findings, Texts, Session) {
+  function (Button, Dialog, MessageStrip, FieldDialog, Messages, Meta, Http, Findings, Texts, Session) {
     "use strict";
 
     const MOVES = [
@@ -26,16 +28,23 @@ sap.ui.define(
     /** What is asked about before: it stops or starts something at the tills, or is not easily taken back. */
     const ASKED = new Set(["deactivate", "archive", "startPilot", "endPilot", "promoteToActive", "reject"]);
     const CRITICAL = new Set(["deactivate", "archive", "endPilot"]);
+    const DECISIONS = new Set(["approve", "reject"]);
+    /** Where else a promotion is submitted from when approval is binding. */
+    const SUBMITTED_FROM = new Set(["APPROVED", "INACTIVE", "EXPIRED"]);
 
     /** The moves of a promotion's life. */
     const Lifecycle = {
       /** Which of them may be made now, `{<move>: boolean}`; `read(path)` tells the promotion's values. */
       available(meta, read) {
-        const may = Session.may("update", "Promotions");
+        const {approvalIsBinding, mayDecide} = Session.current();
+        const mayUpdate = Session.may("update", "Promotions");
+        const isSubmittedAgain = approvalIsBinding && SUBMITTED_FROM.has(read("status")) && !read("campaign/locked");
         return Object.fromEntries(
           MOVES.map((move) => {
             const action = meta.actions.find((one) => one.name === `AdminService.${move}`);
-            return [move, Boolean(may && action && action.availability.test(read))];
+            const may = DECISIONS.has(move) ? mayDecide : mayUpdate;
+            const isOffered = action && (action.availability.test(read) || (move === "submit" && isSubmittedAgain));
+            return [move, Boolean(may && isOffered)];
           })
         );
       },
@@ -47,12 +56,35 @@ sap.ui.define(
 
       /** Makes a move, after whatever is to be asked. Resolves with whether it was made. */
       async make(view, {id, name}, move, check) {
-        if (!(await Lifecycle._mayGoOn(view, name, move, check))) {
+        const send = (values) => Http.post(`/admin/Promotions(ID=${id},IsActiveEntity=true)/${move}`, values);
+        if (move === "reject" && Session.current().approvalIsBinding) {
+          if (!(await Lifecycle._withReason(view, name, send))) {
+            return false;
+          }
+        } else if (await Lifecycle._mayGoOn(view, name, move, check)) {
+          await send({});
+        } else {
           return false;
         }
-        await Http.post(`/admin/Promotions(ID=${id},IsActiveEntity=true)/${move}`, {});
         Messages.toast(`promotions.moved.${move}`, [name]);
         return true;
+      },
+
+      /** Asks for the reason of a rejection and sends it; resolves with whether it was rejected. */
+      async _withReason(view, name, send) {
+        const meta = await Meta.of(view.getModel(), "Promotions");
+        const {parameters} = meta.actions.find((one) => one.name === "AdminService.reject");
+        const done = await FieldDialog.open({
+          title: Texts.plain(Texts.get("rejecting.title", [name])),
+          action: Texts.get("move.reject"),
+          text: Texts.get("rejecting.text"),
+          fields: parameters.map((one) => ({...one, isRequired: true, isMultiLine: true})),
+          submit: async (values) => {
+            await send(values);
+            return true;
+          }
+        });
+        return Boolean(done);
       },
 
       _mayGoOn(view, name, move, check) {

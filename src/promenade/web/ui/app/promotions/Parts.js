@@ -10,10 +10,25 @@ sap.ui.define(
     "promenade/promotions/Linked",
     "promenade/promotions/Pilot",
     "promenade/promotions/Places",
+    "promenade/promotions/Rejection",
     "promenade/promotions/Texts",
     "promenade/rules/Editor"
   ],
-  function (Messages, Http, Calculation, Check, Forecast, Forms, History, Linked, Pilot, Places, Texts, Editor) {
+  function (
+    Messages,
+    Http,
+    Calculation,
+    Check,
+    Forecast,
+    Forms,
+    History,
+    Linked,
+    Pilot,
+    Places,
+    Rejection,
+    Texts,
+    Editor
+  ) {
     "use strict";
 
     const GENERAL = [
@@ -47,6 +62,7 @@ sap.ui.define(
         this._pilot = new Pilot({view: controller.getView(), onChange: () => controller.reload()});
         this._linked = new Linked();
         this._history = new History();
+        this._rejection = new Rejection(controller.byId("rejection"));
         const placed = Forms.around([
           [Texts.get("group.places"), [[Texts.get("field.posGroups"), this._places.control]]],
           [Texts.get("group.calculation"), this._calculation.rows]
@@ -66,7 +82,7 @@ sap.ui.define(
         return this._controller.byId(`${name}Content`);
       }
 
-      /** Shows a promotion or a draft of one: `{id, isActive, isEditable, currency}`. */
+      /** Shows a promotion or a draft of one: `{id, isActive, isEditable, currency, status}`. */
       async show(shown) {
         this._shown = shown;
         this._section("general").setVisible(true);
@@ -74,7 +90,12 @@ sap.ui.define(
         this._calculation.setEditable(shown.isEditable);
         this.check.show(shown);
         this._history.show(shown);
-        const tasks = [this._showRules(shown), this._showRows(shown), this._forecast.show(shown)];
+        const tasks = [
+          this._showRules(shown),
+          this._showRows(shown),
+          this._forecast.show(shown),
+          this._rejection.show(shown)
+        ];
         await Promise.all(tasks);
       }
 

@@ -202,7 +202,8 @@ sap.ui.define(
             this._guard();
           }
           this._showState(context, row);
-          await this._parts.show({...shown, isEditable: !shown.isActive, currency: row.currency});
+          const {currency, status} = row;
+          await this._parts.show({...shown, isEditable: !shown.isActive, currency, status});
         }
         if (row && shown === this._shown) {
           this._startLive(context);
