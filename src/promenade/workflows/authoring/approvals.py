@@ -142,8 +142,8 @@ class _Settlement:
         campaigns = {key: unit.subjects["Campaigns", key] for key in unit.ids_of("Campaigns")}
         changed = {key for key, writes in campaigns.items() if _changes_content(writes) or _is_revived(writes)}
         through = await store.read_promotions_of(self._session, changed) if changed else set()
-        # Links are written without their promotion: locked here, no other unit activates it meanwhile.
-        rows = await read_rows(self._session, "Promotions", "id", own | through, lock="update")
+        # Nobody else activates a promotion whose link or campaign this unit has changed, until it ends.
+        rows = await read_rows(self._session, "Promotions", "id", own | through, lock="share")
         by_id = {row["id"]: row for row in rows}
         found = []
         for key in sorted(own | through):
