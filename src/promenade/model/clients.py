@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from promenade.model.declare import ADMIN, PLAIN, PUBLIC, REPORTING, Entity, boolean, text, texts, timestamp
 
-__all__ = ["Clients"]
+__all__ = ["OVERLAP_HOURS", "SCOPES", "Clients"]
+
+SCOPES = (
+    "svc.POSReader",
+    "svc.PromotionManager",
+    "svc.BudgetManager",
+    "svc.Admin",
+    "svc.Sync",
+    "PublicApi.Read",
+    "PublicApi.Write",
+)
+
+OVERLAP_HOURS = 24
+"""How long a replaced secret is still accepted, unless told otherwise."""
 
 _EVERYWHERE = frozenset({ADMIN, PUBLIC, REPORTING})
 

@@ -154,7 +154,8 @@ def sample_row(entity: EntityType, *, full: bool = False) -> Row:
 def _value(entity: EntityType, field: Field) -> Any:
     special = {
         "currency": "EUR", "time_zone": "Europe/Berlin", "callback_url": "https://shop.example/hook",
-        "event_types": ["*"], "scopes": ["svc.Sync"], "secret": "s" * 24, "weekdays": "MON,TUE", "alphabet": "0123456789ABCDEF", "length": 12,
+        "event_types": ["*"], "scopes": ["svc.Sync"],
+        "secret": "s" * 24, "weekdays": "MON,TUE", "alphabet": "0123456789ABCDEF", "length": 12,
         "status": None, "source": "MANUAL", "prefix": "P", "suffix": "S", "country": "DE",
     }  # fmt: skip
     if field.wire == "secret" and entity.set_name == "Clients":

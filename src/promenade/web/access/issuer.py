@@ -19,6 +19,7 @@ from joserfc.jwk import RSAKey
 from starlette.types import Receive, Scope
 
 from promenade.errors import Unavailable
+from promenade.model.clients import SCOPES
 from promenade.web.access.attempts import Attempts, Counts, network_of
 from promenade.web.access.oauth import (
     BACK_OFFICE,
@@ -34,7 +35,7 @@ from promenade.web.access.tokens import VerificationKey
 from promenade.web.http.body import header, read_body
 from promenade.web.http.endpoint import Answer, Endpoint
 from promenade.workflows.access.authorization_codes import AuthorizationCode
-from promenade.workflows.access.clients import SCOPES, Client, SigningKey
+from promenade.workflows.access.clients import Client, SigningKey
 
 ALGORITHM = "RS256"
 TOKEN_SECONDS = 14_400  # about four hours

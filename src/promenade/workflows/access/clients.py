@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import uuid
 from collections.abc import Callable, Sequence
@@ -11,22 +10,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from promenade.errors import Invalid, NotFound
+from promenade.model.clients import OVERLAP_HOURS, SCOPES
 from promenade.store.access import clients as access
+from promenade.store.access.clients import digest_of
 from promenade.store.access.tenants import tenant_is_known
 from promenade.store.driver.unit import Database, Session
 
-SCOPES = (
-    "svc.POSReader",
-    "svc.PromotionManager",
-    "svc.BudgetManager",
-    "svc.Admin",
-    "svc.Sync",
-    "PublicApi.Read",
-    "PublicApi.Write",
-)
-
-OVERLAP_HOURS, OVERLAP_HOURS_MAX = 24, 24 * 30
-"""How long a replaced secret is still accepted, unless told otherwise, and at most."""
+OVERLAP_HOURS_MAX = 24 * 30
 _USE_STEP = timedelta(minutes=1)  # the last use is written at most so often
 
 
@@ -58,12 +48,6 @@ class SigningKey:
     private_key: str
     created_at: datetime
     retired_at: datetime | None = None
-
-
-def digest_of(secret: str) -> str:
-    """Return a secret as it is stored."""
-    # A secret is 256 random bits: dictionary attacks are impossible, so a slow hash would only add load.
-    return hashlib.sha256(secret.encode("utf-8")).hexdigest()
 
 
 async def create_client(
