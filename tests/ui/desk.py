@@ -142,7 +142,13 @@ class Desk:
         **how: Any,
     ) -> Page:
         """Open a page in its own browser context, signed in as a role, at the URL fragment ``address``."""
-        page = self.blank(language=language, colours=colours, **how)
+        return self._signed_in(self.blank(language=language, colours=colours, **how), role, address)
+
+    def tab(self, page: Page, role: str = "administrator", *, address: str = "") -> Page:
+        """Open another tab of a page's browser, signed in as a role, at the URL fragment ``address``."""
+        return self._signed_in(self._followed(page.context.new_page()), role, address)
+
+    def _signed_in(self, page: Page, role: str, address: str) -> Page:
         kept = json.dumps({"accessToken": self.shop.token(role)})
         page.add_init_script(
             "sessionStorage.getItem('promenade.session') || sessionStorage.setItem('promenade.session', "
@@ -164,7 +170,10 @@ class Desk:
         context = self.browser.new_context(**{**usual, **how})
         context.set_default_timeout(WAIT_MS)
         self._contexts.append(context)
-        page = context.new_page()
+        return self._followed(context.new_page())
+
+    def _followed(self, page: Page) -> Page:
+        """Return a page whose errors are recorded from now on."""
         page.on("console", self._on_console)
         page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
         page.on("response", self._on_response)

@@ -5,22 +5,25 @@ sap.ui.define(
     "promenade/generic/Addresses",
     "promenade/generic/FieldDialog",
     "promenade/generic/Messages",
-    "promenade/generic/Texts"
+    "promenade/generic/Texts",
+    "promenade/net/News"
   ],
-  function (Button, MessageToast, Addresses, FieldDialog, Messages, Texts) {
+  function (Button, MessageToast, Addresses, FieldDialog, Messages, Texts, News) {
     "use strict";
 
     /** What can be done with an entity: the actions that $metadata binds to it. */
     const unread = (path) => ({path, targetType: "any"});
 
-    function invoke(context, action, values) {
+    async function invoke(context, action, values) {
       const binding = context.getModel().bindContext(`${action.name}(...)`, context);
       action.parameters.forEach(({path}) => {
         if (values[path] !== undefined) {
           binding.setParameter(path, values[path]);
         }
       });
-      return binding.invoke();
+      const result = await binding.invoke();
+      News.wrote("POST", `${context.getPath()}/${action.name}`);
+      return result;
     }
 
     /** The action of a button, asking before for what it needs. Resolves with `{result}`, null when left. */

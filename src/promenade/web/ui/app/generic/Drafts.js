@@ -1,15 +1,18 @@
 sap.ui.define(
-  ["promenade/generic/Format", "promenade/generic/Messages", "promenade/generic/Texts"],
-  function (Format, Messages, Texts) {
+  ["promenade/generic/Format", "promenade/generic/Messages", "promenade/generic/Texts", "promenade/net/News"],
+  function (Format, Messages, Texts, News) {
     "use strict";
 
     /** Edit drafts: begun, kept or thrown away, and what happens when somebody else is editing. */
     const NAMESPACE = "AdminService";
 
-    function action(context, name, parameters = {}) {
+    async function invoke(context, name, parameters = {}) {
+      const path = context.getPath();
       const binding = context.getModel().bindContext(`${NAMESPACE}.${name}(...)`, context);
       Object.entries(parameters).forEach(([key, value]) => binding.setParameter(key, value));
-      return binding;
+      const result = await binding.invoke();
+      News.wrote("POST", `${path}/${name}`);
+      return result;
     }
 
     /** Who is editing, as `{by, isMine, since, isLeft}`; null: nobody is. */
@@ -61,7 +64,7 @@ sap.ui.define(
         isCritical: true,
         title: Texts.of("leftTitle")
       });
-      return takesOver ? action(context, "draftEdit", {PreserveChanges: false}).invoke() : null;
+      return takesOver ? invoke(context, "draftEdit", {PreserveChanges: false}) : null;
     }
 
     return {
@@ -72,6 +75,7 @@ sap.ui.define(
         const list = model.bindList(`/${set}`, undefined, [], [], {$select: "ID,IsActiveEntity"});
         const context = list.create(values, true);
         await context.created();
+        News.wrote("POST", `/${set}`);
         return context;
       },
 
@@ -82,7 +86,7 @@ sap.ui.define(
        */
       async edit(context) {
         try {
-          return await action(context, "draftEdit", {PreserveChanges: true}).invoke();
+          return await invoke(context, "draftEdit", {PreserveChanges: true});
         } catch (error) {
           if (Messages.read(error).code !== "DRAFT_ALREADY_EXISTS") {
             throw error;
@@ -94,7 +98,14 @@ sap.ui.define(
 
       /** Makes a draft the active entity; resolves with the context of that. */
       async activate(context) {
-        return action(context, "draftActivate").invoke();
+        return invoke(context, "draftActivate");
+      },
+
+      /** Deletes what is active. */
+      async remove(context) {
+        const path = context.getPath();
+        await context.delete("$auto");
+        News.wrote("DELETE", path);
       },
 
       /** Throws a draft away; resolves with the path of what it was a draft of, null when it was something new. */
@@ -103,6 +114,7 @@ sap.ui.define(
         const binding = context.getModel().bindContext(path, undefined, {$select: "ID,HasActiveEntity"});
         const {HasActiveEntity: hasActive} = await binding.requestObject();
         await binding.getBoundContext().delete();
+        News.wrote("DELETE", path);
         return hasActive ? path.replace("IsActiveEntity=false", "IsActiveEntity=true") : null;
       }
     };

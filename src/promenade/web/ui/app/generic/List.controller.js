@@ -9,25 +9,26 @@ sap.ui.define(
     "promenade/generic/Messages",
     "promenade/generic/Meta",
     "promenade/session/Session",
+    "promenade/shell/Visit",
     "promenade/resources/All"
   ],
-  function (Button, Controller, Addresses, Extensions, Lists, ListState, Messages, Meta, Session) {
+  function (Button, Controller, Addresses, Extensions, Lists, ListState, Messages, Meta, Session, Visit) {
     "use strict";
 
     /** The list of any entity set; what the person asked for is in the address. */
     return Controller.extend("promenade.generic.List", {
       onInit() {
-        const router = this.getOwnerComponent().getRouter();
-        router.getRoute("list").attachPatternMatched(this._onRoute, this);
-        router.attachRouteMatched((event) => {
-          if (event.getParameter("name") !== "list") {
+        Visit.follow(this, "list", {
+          enter: (given) => this._onRoute(given),
+          leave: () => {
             this._ticket = null; // what is still being looked up is not wanted any more
-          }
+          },
+          top: () => this._list?.setFirstVisibleRow(0),
+          again: () => this._list?.refresh()
         });
       },
 
-      _onRoute(event) {
-        const {set, "?query": query} = event.getParameter("arguments");
+      _onRoute({set, "?query": query}) {
         const ticket = (this._ticket = {});
         this._show(set, query || {}, ticket).catch((error) => {
           if (this._ticket === ticket) {
@@ -40,9 +41,12 @@ sap.ui.define(
         const state = ListState.read(query);
         if (this._set === set && this._list) {
           const text = ListState.write(state);
-          if (text === this._kept) {
-            this._kept = null; // the list has it already: it was the one to ask
-          } else if (ListState.write(this._list.getState()) !== text) {
+          const isAsked = text === this._kept;
+          this._kept = null;
+          if (isAsked) {
+            return; // the list has it already: it was the one to ask
+          }
+          if (ListState.write(this._list.getState()) !== text) {
             this._list.applyState(state);
           } else {
             this._list.refresh();
@@ -117,10 +121,13 @@ sap.ui.define(
 
       _keep(set, state) {
         const text = ListState.write(state);
+        const router = this.getOwnerComponent().getRouter();
+        const hash = router.getHashChanger().getHash();
         this._kept = text;
-        this.getOwnerComponent()
-          .getRouter()
-          .navTo("list", {set, ...(text ? {"?query": {q: text}} : {})});
+        router.navTo("list", {set, ...(text ? {"?query": {q: text}} : {})});
+        if (router.getHashChanger().getHash() === hash) {
+          this._kept = null; // the address says it already: nobody comes to it
+        }
       }
     });
   }

@@ -1,11 +1,12 @@
 sap.ui.define(
   [
     "sap/m/MessageToast",
-    "sap/ui/core/Lib",
     "sap/ui/core/mvc/Controller",
     "promenade/generic/Addresses",
     "promenade/generic/Drafts",
+    "promenade/generic/Elsewhere",
     "promenade/generic/Extensions",
+    "promenade/generic/Layouts",
     "promenade/generic/Messages",
     "promenade/generic/Meta",
     "promenade/generic/ObjectButtons",
@@ -13,42 +14,35 @@ sap.ui.define(
     "promenade/generic/ObjectInPlace",
     "promenade/generic/Texts",
     "promenade/generic/Unsaved",
+    "promenade/resources/Following",
+    "promenade/shell/Visit",
     "promenade/resources/All"
   ],
   function (
     MessageToast,
-    Lib,
     Controller,
     Addresses,
     Drafts,
+    Elsewhere,
     Extensions,
+    Layouts,
     Messages,
     Meta,
     ObjectButtons,
     ObjectDraft,
     ObjectInPlace,
     Texts,
-    Unsaved
+    Unsaved,
+    Following,
+    Visit
   ) {
     "use strict";
-
-    async function layoutModule() {
-      await Lib.load({name: "sap.f"});
-      await Lib.load({name: "sap.uxap"});
-      return new Promise((resolve, reject) => {
-        sap.ui.require(["promenade/generic/ObjectLayout"], resolve, reject);
-      });
-    }
 
     /** The page of one entity of any set: shown, changed through a draft or in place, acted upon. */
     return Controller.extend("promenade.generic.Object", {
       onInit() {
         this._router = this.getOwnerComponent().getRouter();
         this._model = this.getOwnerComponent().getModel();
-        this._router.getRoute("object").attachPatternMatched((event) => {
-          const {set, key} = event.getParameter("arguments");
-          this._open(set, key);
-        });
         this._buttons = new ObjectButtons(this);
         this.byId("page").setFooter(this._buttons.footer());
         this._draft = new ObjectDraft(this.getView(), {
@@ -57,11 +51,19 @@ sap.ui.define(
           onUnsent: (words) => this._buttons.unsent(words)
         });
         this._inPlace = new ObjectInPlace(this.getView());
-        this._router.attachRouteMatched((event) => {
-          if (event.getParameter("name") !== "object") {
+        this._elsewhere = new Elsewhere(this.byId("content"), {
+          edited: () => this._buttons.isEditing() && {set: this._meta.set, id: Addresses.parse(this._key).id},
+          reread: () => this.reread(),
+          load: () => this._load()
+        });
+        Visit.follow(this, "object", {
+          enter: ({set, key}) => this._open(set, key),
+          leave: () => {
             this._ticket = null; // what is still being looked up is not wanted any more
             this._draft.end();
-          }
+          },
+          top: () => Layouts.toTop(this._layout?.control),
+          again: (news) => this._ticket && this._meta && this._elsewhere.hear(news)
         });
       },
 
@@ -104,6 +106,7 @@ sap.ui.define(
       _leave() {
         Unsaved.release();
         Messages.clear();
+        this._elsewhere.hide();
         this._draft.end();
         this._ticket = null;
         this._buttons.reset();
@@ -115,19 +118,19 @@ sap.ui.define(
           return;
         }
         const view = this.getView();
-        const page = this.byId("page");
         view.unbindElement();
-        page.destroyContent();
+        this._layout?.control.destroy();
+        this._layout = null;
         this._meta = null;
-        const ObjectLayout = await layoutModule();
-        const layout = await ObjectLayout.create({
+        const layout = await Layouts.create({
           view,
           model: this._model,
           meta,
           breadcrumb: meta.plural,
           listHref: `#/list/${meta.set}`,
           actions: this._buttons.title(meta),
-          onOpen: (target) => Addresses.opener(this._router, target)
+          onOpen: (target) => Addresses.opener(this._router, target),
+          onChanged: () => this.reread()
         });
         if (!isCurrent()) {
           layout.control.destroy();
@@ -135,7 +138,7 @@ sap.ui.define(
         }
         this._meta = meta;
         this._layout = layout;
-        page.addContent(layout.control);
+        this.byId("content").addItem(layout.control);
       },
 
       async _show(key) {
@@ -157,10 +160,10 @@ sap.ui.define(
           this._bind(this._meta.path(id, isActive), isDraft);
           if (isDraft) {
             this._draft.begin(this._router, this._meta.set, id);
-            const shown = this._layout;
-            const read = view.getElementBinding().getBoundContext().requestObject();
-            read.catch(() => undefined).then(() => shown.showFields(true)); // what went wrong is told by the binding
           }
+          const [shown, bound] = [this._layout, view.getElementBinding().getBoundContext()];
+          const read = bound.requestObject().then(() => Following.enter(view, id));
+          read.catch(() => {}).then(() => shown.showFields(true)); // what went wrong is told by the binding
         }
         this._buttons.show({meta: this._meta, isNew, isDraft});
         this._layout.control.setShowFooter(false);
@@ -188,6 +191,30 @@ sap.ui.define(
         await (isGone ? Messages.gone(this._meta.label) : Messages.show(error));
         if (isGone && ticket === this._ticket) {
           this._toList();
+        }
+      },
+
+      /** Reads all that the page shows once more: the entity, its parts, and what follows it. */
+      reread() {
+        const context = this.getView().getBindingContext();
+        if (this._ticket && context && !context.isTransient() && !context.hasPendingChanges()) {
+          context.requestRefresh().then(
+            () => Following.refresh(this.getView()),
+            () => {} // what went wrong is told by the binding
+          );
+        }
+      },
+
+      /** Shows what is stored in place of what was typed. */
+      async _load() {
+        if (this._meta.isDraft) {
+          if (!(await this._draft.isLost())) {
+            await this._draft.drop();
+            await this._open(this._meta.set, this._key);
+          }
+        } else {
+          await this._inPlace.reset();
+          this._endEditing();
         }
       },
 
@@ -307,8 +334,10 @@ sap.ui.define(
 
       _endEditing() {
         Unsaved.release();
+        this._elsewhere.hide();
         this._layout.show({isEditing: false, isNew: false, isDraft: false});
         this._buttons.show({meta: this._meta, isNew: false, isDraft: false});
+        this.reread();
       },
 
       /** Throws changes away: a draft with all of it, or what was typed since. */
@@ -350,7 +379,7 @@ sap.ui.define(
           isCritical: true
         });
         if (may) {
-          await this.getView().getBindingContext().delete("$auto");
+          await Drafts.remove(this.getView().getBindingContext());
           MessageToast.show(Texts.of("deleted", this._meta.label));
           this._toList();
         }
@@ -358,19 +387,13 @@ sap.ui.define(
 
       /** After an action: what it made is shown, or what it changed read again. */
       async afterAction(action, result) {
-        const context = this.getView().getBindingContext();
         const path = result && result.getPath ? result.getPath() : "";
         const isOther = path && action.returns !== this._meta.type && /^\/\w+\(/.test(path);
         if (isOther) {
           this._goTo(result);
-          return;
+        } else {
+          this.reread();
         }
-        context.refresh();
-      },
-
-      /** From a part of a draft back to the page that it belongs to. */
-      back() {
-        window.history.back();
       }
     });
   }

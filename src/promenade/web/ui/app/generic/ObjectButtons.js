@@ -95,7 +95,10 @@ sap.ui.define(
           text: `{i18n>${one.textKey}}`,
           icon: one.icon,
           type: "Transparent",
-          press: this._press(() => one.press({view, model: view.getModel(), context: view.getBindingContext()}))
+          press: this._press(async () => {
+            await one.press({view, model: view.getModel(), context: view.getBindingContext()});
+            this._page.reread();
+          })
         });
         if (one.isEnabled) {
           button.bindProperty("visible", {
@@ -140,7 +143,7 @@ sap.ui.define(
               text: "{i18n>generic.done}",
               type: "Emphasized",
               visible: "{object>/isNode}",
-              press: this._press(this._page.back)
+              press: () => window.history.back() // to the page that it is a part of
             })
           ]
         });
@@ -184,6 +187,11 @@ sap.ui.define(
       /** Which fields of the draft the service has not taken, in words; "" when it has all. */
       unsent(words) {
         this._state.setProperty("/unsent", words);
+      }
+
+      /** Whether something is edited. */
+      isEditing() {
+        return this._state.getProperty("/isEditing");
       }
 
       /** Opens the messages. */

@@ -1,6 +1,6 @@
 sap.ui.define(
-  ["promenade/generic/Messages", "promenade/generic/Texts", "promenade/generic/Unsaved"],
-  function (Messages, Texts, Unsaved) {
+  ["promenade/generic/Messages", "promenade/generic/Texts", "promenade/generic/Unsaved", "promenade/net/News"],
+  function (Messages, Texts, Unsaved, News) {
     "use strict";
 
     /** What was changed is saved in one go. */
@@ -53,8 +53,13 @@ sap.ui.define(
 
       /** Sends all changes; resolves with whether the service has taken them. */
       async send() {
+        const path = this._view.getBindingContext().getPath();
         await this._model().submitBatch(GROUP);
-        return !this._model().hasPendingChanges(GROUP);
+        const isTaken = !this._model().hasPendingChanges(GROUP);
+        if (isTaken) {
+          News.wrote("PATCH", path);
+        }
+        return isTaken;
       }
 
       /** The context of what was new and has been saved, null where it was there before. */

@@ -60,7 +60,7 @@ sap.ui.define(
     }
 
     /** Shows the table of a part where there can be rows of it. */
-    function showPart({part, target, section: shown}, {isNew, isDraft, isReplaced, onOpen}) {
+    function showPart({part, target, section: shown}, {isNew, isDraft, isReplaced, onOpen, onChanged}) {
       const isOwn = target.isNode && !part.isClosed;
       const isThere = !isReplaced && !isNew;
       shown.unbindProperty("visible");
@@ -82,6 +82,7 @@ sap.ui.define(
             target,
             isDraftShown: isDraft,
             onOpen: onOpen(target),
+            onChanged: isDraft ? () => {} : onChanged, // a draft says by itself what of it has changed
             onCount: (count) => shown.setTitle(Texts.of("titleCount", part.label, Format.number(count)))
           })
         );
@@ -91,12 +92,12 @@ sap.ui.define(
     return {
       /**
        * The page of an entity, not bound yet. `actions`: controls of its title; `onOpen(target)` gives what to do
-       * when a row of a part is pressed, null for nothing.
+       * when a row of a part is pressed, null for nothing; `onChanged()`: a row of a part was written.
        *
        * Resolves with `{control, show({isEditing, isNew, isDraft}), isComplete(), showFields(isShown)}`: whether values
        * are taken or shown, whether everything needed is filled in, and whether there are fields to be seen.
        */
-      async create({view, model, meta, listHref, breadcrumb, actions, onOpen}) {
+      async create({view, model, meta, listHref, breadcrumb, actions, onOpen, onChanged}) {
         const added = Extensions.of(meta.set);
         const given = {view, model, meta, context: () => view.getBindingContext()};
         const control = new ObjectPageLayout({
@@ -131,7 +132,9 @@ sap.ui.define(
           show({isEditing, isNew, isDraft}) {
             forms.forEach((one) => ObjectForms.fill(one, {isEditing, isNew}));
             own.concat(last).forEach((one) => one.setVisible(!isNew));
-            parts.forEach((one) => showPart(one, {isNew, isDraft, isReplaced: replaced.has(one.part.id), onOpen}));
+            parts.forEach((one) =>
+              showPart(one, {isNew, isDraft, isReplaced: replaced.has(one.part.id), onOpen, onChanged})
+            );
           },
 
           // Forms themselves stay: a section that has nothing to show is gone for good.

@@ -44,7 +44,7 @@ sap.ui.define(
     const tag = (values) => (values["@odata.etag"] ? {"If-Match": values["@odata.etag"]} : {});
 
     return {
-      /** Asks for a new row of a part and creates it. */
+      /** Asks for a new row of a part and creates it; resolves with whether that was done. */
       async create({part, target, owner, table}) {
         const isThroughDraft = target.isNode;
         const url = isThroughDraft ? `${owner.getPath()}/${part.navigation}` : `/${target.set}`;
@@ -58,9 +58,10 @@ sap.ui.define(
         if (done) {
           table.getBinding("items").refresh();
         }
+        return Boolean(done);
       },
 
-      /** Shows a row's values and writes what was changed. */
+      /** Shows a row's values and writes what was changed; resolves with whether that was done. */
       async change({part, target, context, table}) {
         const fields = fieldsOf(part, target, false);
         const path = pathOf(target, context);
@@ -83,9 +84,10 @@ sap.ui.define(
         if (done) {
           table.getBinding("items").refresh();
         }
+        return Boolean(done);
       },
 
-      /** Takes a row away, once the person has said so. */
+      /** Takes a row away, once the person has said so; resolves with whether that was done. */
       async remove({target, context, table}) {
         const may = await Messages.confirm(Texts.of("confirmDelete", target.label), {
           action: Texts.of("delete"),
@@ -96,6 +98,7 @@ sap.ui.define(
           await Http.request("DELETE", `${SERVICE}${pathOf(target, context)}`, {headers: tag(values)});
           table.getBinding("items").refresh();
         }
+        return may;
       }
     };
   }

@@ -71,13 +71,15 @@ sap.ui.define(
       );
     }
 
-    function rowOf({part, target, rights, onOpen}, table) {
+    function rowOf({part, target, rights, onOpen, onChanged}, table) {
       const cells = target.columns
         .filter((field) => field.path !== ownerPath(part))
         .map((field) => Displays.display(field, {isInList: true}));
       const act = async (event, what) => {
         try {
-          await what(event.getSource().getBindingContext(), table);
+          if (await what(event.getSource().getBindingContext(), table)) {
+            onChanged();
+          }
         } catch (error) {
           Messages.show(error);
         }
@@ -106,7 +108,7 @@ sap.ui.define(
     }
 
     function toolbarOf(given, table) {
-      const {part, target, rights, onCount} = given;
+      const {part, target, rights, onCount, onChanged} = given;
       const search = target.isSearchable
         ? new SearchField({
             width: "16rem",
@@ -125,8 +127,9 @@ sap.ui.define(
             icon: "sap-icon://add",
             type: "Transparent",
             press: () =>
-              PartDialog.create({part, target, owner: table.getBindingContext(), table}).catch((error) =>
-                Messages.show(error)
+              PartDialog.create({part, target, owner: table.getBindingContext(), table}).then(
+                (isDone) => isDone && onChanged(),
+                (error) => Messages.show(error)
               )
           })
         : null;
@@ -155,9 +158,10 @@ sap.ui.define(
 
       /**
        * A table of a part, bound relative to its page. `isDraftShown`: the page shows a draft, through which parts are
-       * written; `onOpen(context)`: where a row leads, null for nowhere; `onCount(number)` of its rows.
+       * written; `onOpen(context)`: where a row leads, null for nowhere; `onCount(number)` of its rows; `onChanged()`:
+       * one of them was written.
        */
-      create({part, target, isDraftShown, onOpen, onCount}) {
+      create({part, target, isDraftShown, onOpen, onCount, onChanged}) {
         const rights = rightsOf(part, target, isDraftShown);
         const hasButtons = rights.update || rights.remove;
         const table = new Table({
@@ -180,7 +184,7 @@ sap.ui.define(
               : [])
           ]
         });
-        const given = {part, target, rights, onOpen, onCount};
+        const given = {part, target, rights, onOpen, onCount, onChanged};
         table.setHeaderToolbar(toolbarOf(given, table));
         const name = new InvisibleText({text: part.label}).toStatic();
         table.addAriaLabelledBy(name);

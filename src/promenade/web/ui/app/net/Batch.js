@@ -1,4 +1,4 @@
-sap.ui.define(["promenade/net/Http"], function (Http) {
+sap.ui.define(["promenade/net/Http", "promenade/net/News"], function (Http, News) {
   "use strict";
 
   const TYPE = "application/json;IEEE754Compatible=true";
@@ -62,6 +62,7 @@ sap.ui.define(["promenade/net/Http"], function (Http) {
       if (refusal) {
         throw refusal;
       }
+      requests.forEach(({method, url}) => News.wrote(method, `/${url}`));
       return answers.map((answer) => answer.body);
     }
   };

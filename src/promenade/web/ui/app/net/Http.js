@@ -1,4 +1,4 @@
-sap.ui.define(["promenade/session/Session"], function (Session) {
+sap.ui.define(["promenade/net/News", "promenade/session/Session"], function (News, Session) {
   "use strict";
 
   /**
@@ -74,6 +74,7 @@ sap.ui.define(["promenade/session/Session"], function (Session) {
     if (!answer.ok) {
       throw new HttpError(answer.status, decoded);
     }
+    News.wrote(method, url);
     return decoded;
   }
 

@@ -5,9 +5,10 @@ sap.ui.define(
     "promenade/overview/Facts",
     "promenade/reports/Numbers",
     "promenade/reports/style",
-    "promenade/session/Session"
+    "promenade/session/Session",
+    "promenade/shell/Visit"
   ],
-  function (Controller, JSONModel, Facts, Numbers, style, Session) {
+  function (Controller, JSONModel, Facts, Numbers, style, Session, Visit) {
     "use strict";
 
     const needed = (name) => new Promise((resolve, reject) => sap.ui.require([name], resolve, reject));
@@ -34,7 +35,11 @@ sap.ui.define(
         });
         this.getView().setModel(this._model, "home");
         this._router = this.getOwnerComponent().getRouter();
-        this._router.getRoute("home").attachPatternMatched(this._load, this);
+        this._end = Visit.follow(this, "home", {
+          enter: () => this._load(),
+          top: () => this.byId("page").scrollTo(0),
+          again: () => this._load()
+        });
       },
 
       /** Whether approvals are the person's to give. */
@@ -44,7 +49,7 @@ sap.ui.define(
       },
 
       onExit() {
-        this._router.getRoute("home").detachPatternMatched(this._load, this);
+        this._end();
       },
 
       _load() {

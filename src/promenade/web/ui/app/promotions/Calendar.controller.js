@@ -9,9 +9,10 @@ sap.ui.define(
     "promenade/promotions/Filters",
     "promenade/promotions/Period",
     "promenade/promotions/Texts",
+    "promenade/shell/Visit",
     "promenade/promotions/style"
   ],
-  function (GroupHeaderListItem, Controller, Sorter, JSONModel, Format, Address, Filters, Period, Texts) {
+  function (GroupHeaderListItem, Controller, Sorter, JSONModel, Format, Address, Filters, Period, Texts, Visit) {
     "use strict";
 
     const GROUPS = {
@@ -45,15 +46,18 @@ sap.ui.define(
         });
         this.getView().setModel(this._model, "calendar");
         this._row = this.byId("row");
-        this.getOwnerComponent().getRouter().getRoute("calendar").attachPatternMatched(this._onRoute, this);
+        Visit.follow(this, "calendar", {
+          enter: (given) => this._onRoute(given),
+          again: () => this.byId("table").getBinding("items")?.refresh()
+        });
       },
 
       onExit() {
         this._row.destroy();
       },
 
-      _onRoute(event) {
-        const state = Address.read(event.getParameter("arguments")["?query"], defaults());
+      _onRoute({"?query": query}) {
+        const state = Address.read(query, defaults());
         const {from, span} = state;
         this._model.setData(
           {

@@ -4,12 +4,15 @@ sap.ui.define(
     "sap/ui/model/json/JSONModel",
     "promenade/generic/Addresses",
     "promenade/generic/Drafts",
+    "promenade/generic/Elsewhere",
+    "promenade/generic/Layouts",
     "promenade/generic/Messages",
     "promenade/generic/Meta",
     "promenade/generic/Unsaved",
     "promenade/net/Http",
     "promenade/promotions/Creating",
     "promenade/promotions/Head",
+    "promenade/promotions/Leaving",
     "promenade/promotions/Lifecycle",
     "promenade/promotions/Lock",
     "promenade/promotions/Page",
@@ -17,6 +20,7 @@ sap.ui.define(
     "promenade/promotions/Saving",
     "promenade/promotions/Texts",
     "promenade/session/Session",
+    "promenade/shell/Visit",
     "promenade/promotions/style"
   ],
   function (
@@ -24,23 +28,36 @@ sap.ui.define(
     JSONModel,
     Addresses,
     Drafts,
+    Elsewhere,
+    Layouts,
     Messages,
     Meta,
     Unsaved,
     Http,
     Creating,
     Head,
+    Leaving,
     Lifecycle,
     Lock,
     Page,
     Parts,
     Saving,
     Texts,
-    Session
+    Session,
+    Visit
   ) {
     "use strict";
 
     const LIVE_MS = 20_000;
+    /** Of other entities, what the page of a promotion also shows. */
+    const RELATED = new Set([
+      "Budgets",
+      "BudgetPromotions",
+      "Campaigns",
+      "CouponTypePromotions",
+      "CouponTypes",
+      "PromotionPilotConfigs"
+    ]);
     const NOTHING = {
       isEditable: false,
       isDraft: false,
@@ -60,8 +77,12 @@ sap.ui.define(
         this.getView().setModel(this._model, "page");
         this._router = this.getOwnerComponent().getRouter();
         this._ready = this._build();
-        this._router.getRoute("promotion").attachPatternMatched(this._onRoute, this);
-        this._router.attachRouteMatched(this._onAnyRoute, this);
+        Visit.follow(this, "promotion", {
+          enter: ({key}) => this._onRoute(key),
+          leave: () => this._onLeft(),
+          top: () => Layouts.toTop(this._page),
+          again: (news) => this._shown && this._elsewhere.hear(news)
+        });
       },
 
       onExit() {
@@ -82,10 +103,15 @@ sap.ui.define(
           onSettled: () => this._sayUnsent()
         });
         this._parts = new Parts(this, meta, this._saving);
+        this._leaving = new Leaving(page, this._parts, this._saving, () => this._shown && !this._shown.isActive);
+        this._elsewhere = new Elsewhere(this.byId("content"), {
+          edited: () => (this._shown.isActive ? null : {set: "Promotions", id: this._shown.id}),
+          reread: (news) => news.some((one) => one.id === this._shown.id || RELATED.has(one.set)) && this._again(),
+          load: () => this._load()
+        });
       },
 
-      async _onRoute(event) {
-        const {key} = event.getParameter("arguments");
+      async _onRoute(key) {
         const visit = (this._visit = {});
         const isLeft = () => visit !== this._visit;
         await this._ready;
@@ -122,51 +148,10 @@ sap.ui.define(
       },
 
       /** Another page is shown: nothing is asked for any more. */
-      _onAnyRoute(event) {
-        if (event.getParameter("name") !== "promotion") {
-          this._visit = null;
-          this._stop();
-          this._shown = null;
-        }
-      },
-
-      /** Asks from now on before unsaved changes of the draft that is shown are lost. */
-      _guard() {
-        Unsaved.guard(this._router, {
-          settled: () => this._saving.answered(), // what is on its way may yet be refused
-          isChanged: () => Boolean(this._lost()),
-          mayLeave: () => this._mayLeave()
-        });
-      },
-
-      /**
-       * What would be lost if the page were left now: "rules" that were changed, "fields" whose change the service has
-       * not taken, "both"; "typed" into a field that cannot take it; null: nothing.
-       */
-      _lost() {
-        if (!this._shown || this._shown.isActive) {
-          return null;
-        }
-        const [rules, fields] = [this._parts.isUnsaved(), !this._saving.isKept()];
-        const all = (rules && fields && "both") || (rules && "rules") || (fields && "fields");
-        return all || (Unsaved.hasWrong(this._page) ? "typed" : null);
-      },
-
-      /** Asks whether unsaved changes may be lost, and forgets them then. */
-      async _mayLeave() {
-        const lost = this._lost();
-        const isOfRules = lost === "rules" || lost === "both";
-        const question = isOfRules ? Texts.get(`leave.${lost}`) : Unsaved.question(this._page, lost === "fields");
-        const isLeaving = await Messages.confirm(question, {
-          action: Texts.get("leave.go"),
-          isCritical: true,
-          title: Texts.get("leave.title")
-        });
-        if (isLeaving) {
-          this._parts.forget();
-          this._saving.drop();
-        }
-        return isLeaving;
+      _onLeft() {
+        this._visit = null;
+        this._stop();
+        this._shown = null;
       },
 
       async _begin(isLeft) {
@@ -178,6 +163,7 @@ sap.ui.define(
 
       async _show(shown) {
         this._stop();
+        this._elsewhere.hide();
         Messages.clear();
         const isOther = !this._shown || this._shown.id !== shown.id || this._shown.isActive !== shown.isActive;
         this._shown = shown;
@@ -199,7 +185,7 @@ sap.ui.define(
         if (row && shown === this._shown) {
           if (!shown.isActive) {
             this._saving.begin(shown.id, this._page.getElementBinding());
-            this._guard();
+            this._leaving.guard(this._router);
           }
           this._showState(context, row);
           const {currency, status} = row;
@@ -303,6 +289,16 @@ sap.ui.define(
         if (this._shown) {
           await this._show({...this._shown});
         }
+      },
+
+      /** What is stored, in place of what was typed. */
+      async _load() {
+        this._parts.forget();
+        await this._again();
+      },
+
+      async _again() {
+        await this.reload().catch((error) => this._onUnread(error, () => !this._visit));
       },
 
       _buttons() {

@@ -11,9 +11,10 @@ sap.ui.define(
     "promenade/promotions/Page",
     "promenade/promotions/Texts",
     "promenade/session/Session",
+    "promenade/shell/Visit",
     "promenade/promotions/style"
   ],
-  function (Controller, JSONModel, Format, Messages, Http, Address, Creating, Filters, Page, Texts, Session) {
+  function (Controller, JSONModel, Format, Messages, Http, Address, Creating, Filters, Page, Texts, Session, Visit) {
     "use strict";
 
     const DEFAULTS = {
@@ -54,11 +55,15 @@ sap.ui.define(
         this.getView().setModel(this._model, "list");
         this._showCounts();
         this._filled = Page.fill(this, ["sap.f", "sap.ui.table"], "promenade.promotions.Promotions");
-        this.getOwnerComponent().getRouter().getRoute("promotions").attachPatternMatched(this._onRoute, this);
+        Visit.follow(this, "promotions", {
+          enter: (given) => this._onRoute(given),
+          top: () => this.byId("table")?.setFirstVisibleRow(0),
+          again: () => this._again()
+        });
       },
 
-      async _onRoute(event) {
-        const state = Address.read(event.getParameter("arguments")["?query"], DEFAULTS);
+      async _onRoute({"?query": query}) {
+        const state = Address.read(query, DEFAULTS);
         const campaignText = state.campaign ? this._model.getProperty("/campaignText") : "";
         this._model.setData({...state, campaignText}, true);
         await this._filled;
@@ -84,6 +89,12 @@ sap.ui.define(
         table.clearSelection();
         this._count(state);
         this._nameCampaign(state.campaign);
+      },
+
+      /** Shows the same list as it is now. */
+      async _again() {
+        await this._filled;
+        this._apply(Address.read(Address.write(this._model.getData(), DEFAULTS), DEFAULTS));
       },
 
       async _count(state) {
@@ -198,7 +209,7 @@ sap.ui.define(
           .filter((one) => one.getProperty("IsActiveEntity"))
           .map((one) => one.getProperty("ID"));
         if (await Creating.toCampaign(this.getView(), ids)) {
-          this._apply(Address.read(Address.write(this._model.getData(), DEFAULTS), DEFAULTS));
+          await this._again();
         }
       }
     });

@@ -8,9 +8,10 @@ sap.ui.define(
     "promenade/reports/Desk",
     "promenade/reports/Filters",
     "promenade/reports/Part",
-    "promenade/reports/style"
+    "promenade/reports/style",
+    "promenade/shell/Visit"
   ],
-  function (Controller, JSONModel, Messages, Catalogue, Csv, Desk, Filters, Part, style) {
+  function (Controller, JSONModel, Messages, Catalogue, Csv, Desk, Filters, Part, style, Visit) {
     "use strict";
 
     /** One report: its filters are in the address, and whatever changes them shows it anew. */
@@ -19,15 +20,17 @@ sap.ui.define(
         style();
         this.getView().setModel(new JSONModel({}), "texts");
         this._router = this.getOwnerComponent().getRouter();
-        this._router.getRoute("report").attachPatternMatched(this._onMatched, this);
+        this._end = Visit.follow(this, "report", {
+          enter: (given) => this._onMatched(given),
+          top: () => this.byId("page").scrollTo(0)
+        });
       },
 
       onExit() {
-        this._router.getRoute("report").detachPatternMatched(this._onMatched, this);
+        this._end();
       },
 
-      async _onMatched(event) {
-        const {report: key, "?query": query = {}} = event.getParameter("arguments");
+      async _onMatched({report: key, "?query": query = {}}) {
         this._report = Catalogue.find((one) => one.key === key);
         if (!this._report) {
           this._router.getTargets().display("notFound");

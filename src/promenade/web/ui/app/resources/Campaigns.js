@@ -9,7 +9,6 @@ sap.ui.define(
     "promenade/generic/ValueHelp",
     "promenade/resources/CampaignPromotions",
     "promenade/resources/Doing",
-    "promenade/resources/Following",
     "promenade/resources/Texts"
   ],
   function (
@@ -22,7 +21,6 @@ sap.ui.define(
     ValueHelp,
     CampaignPromotions,
     Doing,
-    Following,
     Texts
   ) {
     "use strict";
@@ -32,7 +30,7 @@ sap.ui.define(
     const words = () => Texts.of(Component.getComponentById("promenade"));
 
     /** Lets promotions be chosen that are in no campaign yet, or in another, and makes them part of this one. */
-    async function add({view, model, context}) {
+    async function add({model, context}) {
       const t = await words();
       const id = context.getProperty("ID");
       const rows = await ValueHelp.pick({
@@ -50,20 +48,16 @@ sap.ui.define(
         const action = await Doing.action(model, SET, "addPromotions");
         await Doing.call(context, action, {promotionIds: rows.map((one) => one.ID)});
         MessageToast.show(t("resources.promotionsAdded", rows.length));
-        context.refresh();
-        Following.refresh(view);
       }
     }
 
     /** Says what locking means before it is done. */
     function turn(name, hint) {
-      return async ({view, model, context}) => {
+      return async ({model, context}) => {
         const t = await words();
         const action = await Doing.action(model, SET, name);
         if (await Messages.confirm(t(hint), {action: action.label, title: action.label})) {
           await Doing.call(context, action);
-          context.refresh();
-          Following.refresh(view);
         }
       };
     }

@@ -11,7 +11,6 @@ sap.ui.define(
     "promenade/generic/Format",
     "promenade/resources/CouponPool",
     "promenade/resources/Doing",
-    "promenade/resources/Following",
     "promenade/resources/Secret",
     "promenade/resources/Texts"
   ],
@@ -27,7 +26,6 @@ sap.ui.define(
     Format,
     CouponPool,
     Doing,
-    Following,
     Secret,
     Texts
   ) {
@@ -54,26 +52,16 @@ sap.ui.define(
       dialog.open();
     }
 
-    async function generate({view, model, context}) {
+    async function generate({model, context}) {
       const t = await Texts.of(Component.getComponentById("promenade"));
-      const batch = await Doing.ask({
-        model,
-        context,
-        set: SET,
-        name: "generateCodes",
-        text: t("resources.generateHint")
-      });
-      if (batch) {
-        Following.refresh(view);
-      }
+      await Doing.ask({model, context, set: SET, name: "generateCodes", text: t("resources.generateHint")});
     }
 
-    async function issue({view, model, context}) {
+    async function issue({model, context}) {
       const t = await Texts.of(Component.getComponentById("promenade"));
       const issued = await Doing.ask({model, context, set: SET, name: "issueCoupon", text: t("resources.issueHint")});
       if (issued) {
         showCode(issued, t);
-        Following.refresh(view);
       }
     }
 

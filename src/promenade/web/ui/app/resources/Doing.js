@@ -49,7 +49,6 @@ sap.ui.define(
           body: values,
           headers: tag ? {"If-Match": tag} : {}
         });
-        context.refresh();
         return answer;
       }
     };

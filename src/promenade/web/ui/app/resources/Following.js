@@ -20,7 +20,7 @@ sap.ui.define(
         this._load = load;
         this.setBusyIndicatorDelay(400);
         all.set(view, [...(all.get(view) || []), this]);
-        view.addEventDelegate({onBeforeHide: () => this._stop?.abort()}, this);
+        view.addEventDelegate({onBeforeHide: () => this._leave()}, this);
         this.bindProperty("seen", {
           parts: names.map((path) => ({path, targetType: "any"})),
           formatter: (...values) => (values[0] ? Object.fromEntries(names.map((name, at) => [name, values[at]])) : null)
@@ -38,8 +38,21 @@ sap.ui.define(
         return this;
       },
 
+      _leave() {
+        this._stop?.abort();
+        this._isOld = true;
+      },
+
+      /** Somebody has come to the entity again, of which the values are as they were. */
+      _enter(id) {
+        if (this._isOld && this._values?.ID === id) {
+          this.again();
+        }
+      },
+
       /** Fetches once more. */
       again() {
+        this._isOld = false;
         this._stop?.abort();
         clearTimeout(this._timer);
         if (this._values) {
@@ -73,9 +86,13 @@ sap.ui.define(
       }
     });
 
+    const on = (view) => (all.get(view) || []).filter((one) => !one.isDestroyed());
+
     /** Has all boxes of a page fetch once more, after something was done there. */
-    Following.refresh = (view) =>
-      (all.get(view) || []).filter((one) => !one.isDestroyed()).forEach((one) => one.again());
+    Following.refresh = (view) => on(view).forEach((one) => one.again());
+
+    /** Has boxes fetch once more that show what they did when the page was left; `id`: of the entity, once read. */
+    Following.enter = (view, id) => on(view).forEach((one) => one._enter(id));
     return Following;
   }
 );

@@ -13,7 +13,6 @@ sap.ui.define(
     "promenade/net/Http",
     "promenade/resources/Deliveries",
     "promenade/resources/Doing",
-    "promenade/resources/Following",
     "promenade/resources/Secret",
     "promenade/resources/Texts",
     "promenade/resources/eventKinds"
@@ -32,7 +31,6 @@ sap.ui.define(
     Http,
     Deliveries,
     Doing,
-    Following,
     Secret,
     Texts,
     eventKinds
@@ -67,12 +65,11 @@ sap.ui.define(
       ({context}) =>
         Doing.patch(context, {isActive});
 
-    async function replayPeriod({view, model, context}) {
+    async function replayPeriod({model, context}) {
       const t = await words();
       const answer = await Doing.ask({model, context, set: SET, name: "replayEvents", text: t("resources.replayHint")});
       if (answer) {
         MessageBox.information(t("resources.replayed", answer.events, Format.dateTime(answer.until)));
-        Following.refresh(view);
       }
     }
 
@@ -200,10 +197,7 @@ sap.ui.define(
               icon: "sap-icon://restart",
               paths: ["status"],
               replaces: ["replay"],
-              async press({model, context}) {
-                await Deliveries.replay(model, context);
-                context.refresh();
-              },
+              press: ({model, context}) => Deliveries.replay(model, context),
               isEnabled: () => Doing.may("update", SET)
             }
           ]

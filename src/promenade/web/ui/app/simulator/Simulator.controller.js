@@ -6,6 +6,7 @@ sap.ui.define(
     "promenade/generic/Format",
     "promenade/generic/Messages",
     "promenade/shell/AreaTexts",
+    "promenade/shell/Visit",
     "promenade/simulator/Basket",
     "promenade/simulator/Examples",
     "promenade/simulator/Fields",
@@ -23,6 +24,7 @@ sap.ui.define(
     Format,
     Messages,
     AreaTexts,
+    Visit,
     Basket,
     Examples,
     Fields,
@@ -68,7 +70,13 @@ sap.ui.define(
               Object.entries(LINE_LABELS).map(([field, key]) => [field, this._text(`simulator.${key}`)])
             );
           });
-        this.getOwnerComponent().getRouter().getRoute("simulator").attachPatternMatched(this._onRoute, this);
+        Visit.follow(this, "simulator", {
+          enter: (given) => this._onRoute(given),
+          leave: () => {
+            this._isLeft = true;
+          },
+          again: () => this._changed(0)
+        });
       },
 
       onExit() {
@@ -76,11 +84,12 @@ sap.ui.define(
         this._asked?.abort();
       },
 
-      async _onRoute(event) {
-        const {b, promotion} = event.getParameter("arguments")["?query"] || {};
+      async _onRoute({"?query": query}) {
+        const {b, promotion} = query || {};
         await this._ready;
         try {
           await this._enter(b, promotion);
+          this._isLeft = false;
         } catch (error) {
           Messages.show(error);
         }
@@ -89,7 +98,7 @@ sap.ui.define(
       /** Shows the basket of an address: a packed one, one for a promotion, or the one that was there before. */
       async _enter(packed, promotion) {
         if (packed && packed === this._packed && promotion === this._focus?.id) {
-          return;
+          return this._priceAgain();
         }
         await this._lookAt(promotion);
         if (packed) {
@@ -107,6 +116,13 @@ sap.ui.define(
         }
         basket.includeInactive ||= Boolean(this._focus) && !RUNNING.includes(this._focus.status);
         this._set(basket);
+      },
+
+      /** The basket is there already: somebody who comes back to it sees what it costs by now. */
+      _priceAgain() {
+        if (this._isLeft) {
+          this._changed(0);
+        }
       },
 
       /** The promotion of an address, on which the page keeps an eye; none is none. */
