@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
@@ -18,6 +19,11 @@ OWN_WORK_SECONDS_MAX = 1.2
 ATTEMPTS_MAX = 5
 FIGURES = "() => [...document.querySelectorAll('.promFigureValue')].filter((one) => one.textContent).length === 5"
 PROMOTIONS = "IsActiveEntity eq true and status eq "
+NOW = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+RUNNING = (
+    f"'ACTIVE' and (validFrom eq null or validFrom le {NOW}) and (validTo eq null or validTo gt {NOW})"
+    f" and (campaign_ID eq null or campaign/endAt eq null or campaign/endAt gt {NOW})"
+)
 
 
 @pytest.fixture(scope="module")
@@ -94,8 +100,8 @@ def test_figures_are_those_of_the_service(desk: Desk, reports: Reports) -> None:
         "revenue"
     ]
     assert number(figure(page, "Revenue with promotions")) == revenue
-    for label, status in (("Running promotions", "ACTIVE"), ("Waiting for approval", "PENDING_APPROVAL")):
-        rows = reports.rows("Promotions", "admin", filter=f"{PROMOTIONS}'{status}'", select="ID", top="1000")
+    for label, status in (("Running promotions", RUNNING), ("Waiting for approval", "'PENDING_APPROVAL'")):
+        rows = reports.rows("Promotions", "admin", filter=f"{PROMOTIONS}{status}", select="ID", top="1000")
         assert number(figure(page, label)) == len(rows)
     full = reports.rows("BudgetUtilization", filter="utilizationPct gt 80 and status ne 'EXPIRED'")
     assert number(figure(page, "Budgets near their end")) == len(full)

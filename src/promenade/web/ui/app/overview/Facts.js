@@ -1,6 +1,11 @@
 sap.ui.define(
-  ["promenade/reports/Numbers", "promenade/reports/Period", "promenade/reports/Service"],
-  function (Numbers, Period, Service) {
+  [
+    "promenade/promotions/Filters",
+    "promenade/reports/Numbers",
+    "promenade/reports/Period",
+    "promenade/reports/Service"
+  ],
+  function (Filters, Numbers, Period, Service) {
     "use strict";
 
     const SHOWN = 5;
@@ -102,7 +107,12 @@ sap.ui.define(
         const week = inDays(-SOON_DAYS);
         return named("admin", {
           ...(hasQueue ? {queue: QUEUE} : {}),
-          running: {set: "Promotions", filter: ACTIVE, top: 0, count: true},
+          running: {
+            set: "Promotions",
+            filter: `IsActiveEntity eq true and ${Filters.state("RUNNING", Date.now())}`,
+            top: 0,
+            count: true
+          },
           waiting: few(
             "Promotions",
             "IsActiveEntity eq true and status eq 'PENDING_APPROVAL'",

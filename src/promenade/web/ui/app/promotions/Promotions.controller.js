@@ -27,6 +27,8 @@ sap.ui.define(
       editing: "",
       sort: "modifiedAt desc"
     };
+    /** Addresses of lists by status that people have kept, and what they show now. */
+    const FORMER = {ACTIVE: "RUNNING", EXPIRED: "ENDED"};
     const TYPES = ["ARTICLE", "RECEIPT", "BUNDLE", "COUPON", "LOYALTY"];
     const EXCLUSIVITY = ["NONE", "PROMOTION", "GROUP", "GLOBAL"];
 
@@ -64,6 +66,7 @@ sap.ui.define(
 
       async _onRoute({"?query": query}) {
         const state = Address.read(query, DEFAULTS);
+        state.status = FORMER[state.status] || state.status;
         const campaignText = state.campaign ? this._model.getProperty("/campaignText") : "";
         this._model.setData({...state, campaignText}, true);
         await this._filled;
@@ -99,12 +102,17 @@ sap.ui.define(
 
       async _count(state) {
         const filter = Filters.of({...state, status: "all"}, Date.now());
-        const apply = `filter(${filter})/groupby((status),aggregate($count as n))`;
+        const apply = Filters.counts(filter, Date.now());
         const asked = (this._asked = Symbol("counts"));
         try {
           const {value} = await Http.get(`/admin/Promotions?$apply=${encodeURIComponent(apply)}`);
           if (asked === this._asked) {
-            this._model.setProperty("/counts", Object.fromEntries(value.map(({status, n}) => [status, n])));
+            const counts = {};
+            value.forEach(({status, ahead, over, n}) => {
+              const key = Filters.stateOf(status, ahead, over);
+              counts[key] = (counts[key] || 0) + n;
+            });
+            this._model.setProperty("/counts", counts);
             this._showCounts();
           }
         } catch (error) {
@@ -116,7 +124,7 @@ sap.ui.define(
         const {counts, status} = this._model.getData();
         const of = (key) => (counts ? Format.number(counts[key] || 0) : "");
         const total = counts ? Format.number(Object.values(counts).reduce((sum, one) => sum + one, 0)) : "";
-        const tabs = Filters.statuses.map((key) => ({key, text: Texts.status(key), count: of(key)}));
+        const tabs = Filters.states.map((key) => ({key, text: Texts.status(key), count: of(key)}));
         this._model.setProperty("/statuses", [{key: "all", text: Texts.get("all"), count: total}, ...tabs]);
         this._model.setProperty(
           "/listTitle",

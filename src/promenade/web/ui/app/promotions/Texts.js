@@ -1,6 +1,6 @@
 sap.ui.define(
-  ["sap/ui/base/ManagedObject", "sap/ui/core/format/DateFormat", "sap/ui/core/library"],
-  function (ManagedObject, DateFormat, coreLibrary) {
+  ["sap/ui/base/ManagedObject", "sap/ui/core/format/DateFormat", "sap/ui/core/library", "promenade/promotions/Filters"],
+  function (ManagedObject, DateFormat, coreLibrary, Filters) {
     "use strict";
 
     const {ValueState} = coreLibrary;
@@ -9,6 +9,14 @@ sap.ui.define(
 
     function instant(value) {
       return value === null || value === undefined || value === "" ? null : new Date(value);
+    }
+
+    /** The state of a promotion now, within its validity and its campaign's window. */
+    function stateNow(status, from, to, campaignFrom, campaignTo, campaignStatus) {
+      const now = Date.now();
+      const ahead = [from, campaignFrom].some((one) => one && Date.parse(one) > now);
+      const over = [to, campaignTo].some((one) => one && Date.parse(one) <= now) || campaignStatus === "CANCELLED";
+      return Filters.stateOf(status, ahead, over);
     }
 
     /** The texts of promotions in the person's language, and formatters that need them. */
@@ -37,6 +45,14 @@ sap.ui.define(
       },
 
       status: (code) => Texts.code("status", code),
+      stateNow: (...row) => Texts.status(stateNow(...row)),
+
+      /** The colour of it: a status has one of its own. */
+      colourNow(criticality, ...row) {
+        return (
+          {SCHEDULED: ValueState.Information, ENDED: ValueState.None}[stateNow(...row)] || Texts.state(criticality)
+        );
+      },
       type: (code) => Texts.code("type", code),
       exclusivity: (code) => Texts.code("exclusivity", code),
 
