@@ -7,9 +7,10 @@ sap.ui.define(
     "promenade/generic/Messages",
     "promenade/net/Http",
     "promenade/promotions/Findings",
+    "promenade/promotions/Outdated",
     "promenade/promotions/Texts"
   ],
-  function (Button, HBox, Text, VBox, Messages, Http, Findings, Texts) {
+  function (Button, HBox, Text, VBox, Messages, Http, Findings, Outdated, Texts) {
     "use strict";
 
     /** The check of a promotion: what keeps it from running, and what it meets there. */
@@ -24,15 +25,28 @@ sap.ui.define(
           press: () => this.run().catch(() => undefined)
         });
         const top = new HBox({alignItems: "Center", items: [this._button, this._when]});
-        this.control = new VBox({items: [top.addStyleClass("promenadeGap"), this._result]});
+        this._outdated = new Outdated(() => this.run().catch(() => undefined));
+        this._state = null;
+        this.control = new VBox({items: [top.addStyleClass("promenadeGap"), this._outdated.control, this._result]});
       }
 
-      /** Shows the page of a promotion: nothing is known of it yet. */
-      show({id}) {
+      /** Shows the page of a promotion: nothing is known of it yet, or what was found before, perhaps outdated. */
+      async show({id, isActive, modifiedAt}) {
         if (id !== this._id) {
           this._id = id;
+          this._state = null;
           this._result.destroyItems();
           this._when.setText(Texts.get("check.notYet"));
+        }
+        if (isActive) {
+          await this._outdated.look({id, modifiedAt}, this._state).catch((error) => Messages.show(error));
+        }
+      }
+
+      /** Asks once more where something was found before: the promotion has moved on. */
+      repeat() {
+        if (this._state) {
+          this.run().catch(() => undefined);
         }
       }
 
@@ -41,8 +55,12 @@ sap.ui.define(
         const id = this._id;
         this.control.setBusy(true);
         try {
-          const {value} = await Http.post(`/admin/Promotions(ID=${id},IsActiveEntity=true)/check`, {});
+          const at = `/admin/Promotions(ID=${id},IsActiveEntity=true)`;
+          const {modifiedAt} = await Http.get(`${at}?$select=modifiedAt`);
+          const {value} = await Http.post(`${at}/check`, {});
           if (id === this._id) {
+            this._state = modifiedAt;
+            await this._outdated.look({id, modifiedAt}, modifiedAt);
             this._result.destroyItems();
             this._result.addItem(Findings.list(value, this._reveal));
             this._when.setText(Texts.get("check.when", [Texts.moment(new Date())]));

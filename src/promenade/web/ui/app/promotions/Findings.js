@@ -64,6 +64,7 @@ sap.ui.define(
         return new List({
           items: sorted.map((one) => item(one, reveal)),
           noDataText: Texts.get("check.nothing"),
+          headerLevel: "H3",
           headerText: Texts.get(
             "check.found",
             ORDER.map((severity) => this.count(findings, severity))

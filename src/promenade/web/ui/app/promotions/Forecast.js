@@ -13,6 +13,7 @@ sap.ui.define(
     "promenade/generic/Messages",
     "promenade/net/Http",
     "promenade/promotions/ForecastResult",
+    "promenade/promotions/Outdated",
     "promenade/promotions/Texts",
     "promenade/session/Session"
   ],
@@ -30,6 +31,7 @@ sap.ui.define(
     Messages,
     Http,
     ForecastResult,
+    Outdated,
     Texts,
     Session
   ) {
@@ -68,6 +70,7 @@ sap.ui.define(
         });
         this._progress = new ProgressIndicator({width: "17rem", visible: false, state: "Information"});
         this._result = new VBox();
+        this._outdated = new Outdated(Session.may("update", "Promotions") ? () => this._beginAgain() : null);
         const asking = [labelled("forecast.period", this._period), this._start];
         const earlier = labelled("forecast.earlier", this._earlier);
         this.control = new VBox({
@@ -78,16 +81,19 @@ sap.ui.define(
               items: Session.may("update", "Promotions") ? [...asking, earlier] : [earlier]
             }).addStyleClass("promenadeGap"),
             this._progress,
+            this._outdated.control,
             this._result
           ]
         });
       }
 
       /** Shows the page of a promotion, with what was forecast for it before. */
-      async show({id, isActive}) {
+      async show({id, isActive, modifiedAt}) {
         this.stop();
         this._asking = new AbortController();
         this._id = id;
+        this._promotion = {id, modifiedAt};
+        await this._outdated.look(this._promotion, null);
         this._result.destroyItems();
         this._earlier.destroyItems();
         if (isActive) {
@@ -134,6 +140,18 @@ sap.ui.define(
           this._period.focus();
           return;
         }
+        await this._ask(from, to);
+      }
+
+      /** The same days once more, with the promotion as it is now. */
+      async _beginAgain() {
+        const {dateFrom, dateTo} = this._forecast;
+        const [from, to] = [dateFrom, dateTo].map((day) => new Date(`${day}T00:00:00`));
+        this._period.setDateValue(from).setSecondDateValue(to);
+        await this._ask(from, to);
+      }
+
+      async _ask(from, to) {
         this._start.setEnabled(false);
         try {
           const at = `/admin/Promotions(ID=${this._id},IsActiveEntity=true)/forecast`;
@@ -191,7 +209,10 @@ sap.ui.define(
         this._progress.setPercentValue(forecast.progress || 0);
         this._progress.setDisplayValue(Texts.get("forecast.progress", [forecast.progress || 0]));
         this._result.destroyItems();
-        if (forecast.status === "COMPLETED") {
+        const isDone = forecast.status === "COMPLETED";
+        this._forecast = forecast;
+        this._outdated.look(this._promotion, isDone ? forecast.createdAt : null).catch((error) => Messages.show(error));
+        if (isDone) {
           this._result.addItem(ForecastResult.of(forecast));
         } else if (!isRunning) {
           this._result.addItem(

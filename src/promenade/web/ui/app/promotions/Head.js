@@ -17,7 +17,8 @@ sap.ui.define([], function () {
       "validFrom",
       "validTo",
       "applicationsCount",
-      "campaign_ID"
+      "campaign_ID",
+      "modifiedAt"
     ],
     $expand: {
       campaign: {$select: ["ID", "name", "locked"]},

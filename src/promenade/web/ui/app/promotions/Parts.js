@@ -88,11 +88,11 @@ sap.ui.define(
         this._section("general").setVisible(true);
         this._places.setEditable(shown.isEditable);
         this._calculation.setEditable(shown.isEditable);
-        this.check.show(shown);
         this._history.show(shown);
         const tasks = [
           this._showRules(shown),
           this._showRows(shown),
+          this.check.show(shown),
           this._forecast.show(shown),
           this._rejection.show(shown)
         ];

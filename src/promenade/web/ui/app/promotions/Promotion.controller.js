@@ -188,8 +188,8 @@ sap.ui.define(
             this._leaving.guard(this._router);
           }
           this._showState(context, row);
-          const {currency, status} = row;
-          await this._parts.show({...shown, isEditable: !shown.isActive, currency, status});
+          const {currency, status, modifiedAt} = row;
+          await this._parts.show({...shown, isEditable: !shown.isActive, currency, status, modifiedAt});
         }
         if (row && shown === this._shown) {
           this._startLive(context);
@@ -380,6 +380,7 @@ sap.ui.define(
           const promotion = {id: this._shown.id, name: context.getProperty("name")};
           if (await Lifecycle.make(this.getView(), promotion, move, () => this._parts.check.run())) {
             await this.reload();
+            this._parts.check.repeat();
           }
         });
       },

@@ -1,0 +1,27 @@
+sap.ui.define(["promenade/reports/Service"], function (Service) {
+  "use strict";
+
+  const RULES = ["Conditions", "DiscountActions", "LoyaltyActions"];
+  const at = (moment) => new Date(moment).getTime();
+
+  /** Whether a promotion's fields, places or rules are others than they were. */
+  return {
+    /**
+     * Whether they were changed since a moment, `{id, modifiedAt}` being the promotion as it is now. That it was
+     * activated, say, is no such change, although its `modifiedAt` tells of it.
+     */
+    async since({id, modifiedAt}, moment) {
+      if (at(modifiedAt) <= at(moment)) {
+        return false;
+      }
+      const removed = RULES.map((set) => `entityType eq '${set}'`).join(" or "); // the log does not say of what
+      const logged = `action eq 'UPDATE' and entityId eq '${id}' or action eq 'DELETE' and (${removed})`;
+      const count = (set, filter) => ({set, filter, top: 0, count: true});
+      const answers = await Service.read("admin", [
+        count("AuditLogs", `timestamp gt ${moment} and (${logged})`),
+        ...RULES.map((set) => count(set, `promotion_ID eq ${id} and modifiedAt gt ${moment}`))
+      ]);
+      return answers.some((one) => one.count > 0);
+    }
+  };
+});
