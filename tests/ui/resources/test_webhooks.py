@@ -95,6 +95,8 @@ def test_events_during_a_pause_of_a_subscription_are_sent_later(desk: Desk) -> N
         dialog.get_by_role("button", name=re.compile("events", re.IGNORECASE)).click()
         page.get_by_text(re.compile("Events that are sent: [1-9]")).wait_for()
         receiver.wait(1, path="/late")
+        page.get_by_role("button", name="OK", exact=True).click()
+        page.locator(".sapMObjStatusText", has_text="Delivered").first.wait_for()  # it is followed to its end
 
 
 @pytest.mark.smoke

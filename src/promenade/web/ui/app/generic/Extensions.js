@@ -2,7 +2,7 @@ sap.ui.define([], function () {
   "use strict";
 
   /** What single entity sets show beyond what follows from $metadata. */
-  const NOTHING = {columns: [], listActions: [], sections: [], actions: [], header: [], afterCreate: []};
+  const NOTHING = {columns: [], listActions: [], sections: [], actions: [], header: [], afterCreate: [], underWay: []};
   const known = new Map();
   const inputs = new Map();
 
@@ -15,6 +15,7 @@ sap.ui.define([], function () {
      * A section or an action that takes the place of what follows from $metadata says so: `replaces: [<facet ID, or
      * name of an action>]`. `paths`: what an action's `isEnabled` reads. `afterCreate: [({context, view}) => promise]`.
      * A list action with `replaces: ["create"]` is shown in place of the button that creates.
+     * `underWay`: the values of `status` of what background work is still at, which is read again until it has ended.
      * `columns: [{id, labelKey, width, create({model, meta})}]`, `header: [{id, create({view, model, meta})}]`.
      */
     add(set, more) {
@@ -42,7 +43,7 @@ sap.ui.define([], function () {
       }
     },
 
-    /** `{columns, listActions, sections, actions, header, afterCreate}` of a set, each a list. */
+    /** `{columns, listActions, sections, actions, header, afterCreate, underWay}` of a set, each a list. */
     of(set) {
       return known.get(set) || NOTHING;
     }

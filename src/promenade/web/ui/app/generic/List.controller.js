@@ -8,11 +8,12 @@ sap.ui.define(
     "promenade/generic/ListState",
     "promenade/generic/Messages",
     "promenade/generic/Meta",
+    "promenade/resources/Polling",
     "promenade/session/Session",
     "promenade/shell/Visit",
     "promenade/resources/All"
   ],
-  function (Button, Controller, Addresses, Extensions, Lists, ListState, Messages, Meta, Session, Visit) {
+  function (Button, Controller, Addresses, Extensions, Lists, ListState, Messages, Meta, Polling, Session, Visit) {
     "use strict";
 
     /** The list of any entity set; what the person asked for is in the address. */
@@ -22,6 +23,7 @@ sap.ui.define(
           enter: (given) => this._onRoute(given),
           leave: () => {
             this._ticket = null; // what is still being looked up is not wanted any more
+            this._stop?.abort();
           },
           top: () => this._list?.setFirstVisibleRow(0),
           again: () => this._list?.refresh()
@@ -30,6 +32,8 @@ sap.ui.define(
 
       _onRoute({set, "?query": query}) {
         const ticket = (this._ticket = {});
+        this._stop?.abort();
+        this._stop = new AbortController();
         this._show(set, query || {}, ticket).catch((error) => {
           if (this._ticket === ticket) {
             Messages.show(error); // not about a page that was left
@@ -74,7 +78,8 @@ sap.ui.define(
           actions: this._actions(meta, model),
           addedColumns: Extensions.of(set).columns,
           onPress: (context) => this._open(set, context),
-          onState: (changed) => this._keep(set, changed)
+          onState: (changed) => this._keep(set, changed),
+          onUnderWay: (binding, isUnderWay) => Polling.rows(binding, isUnderWay, this._stop.signal)
         });
         if (this._ticket !== ticket) {
           list.destroy();

@@ -5,12 +5,13 @@ sap.ui.define(
     "sap/ui/table/Table",
     "sap/ui/table/TableRenderer",
     "promenade/generic/Editing",
+    "promenade/generic/Extensions",
     "promenade/generic/FilterBar",
     "promenade/generic/ListState",
     "promenade/generic/ListToolbar",
     "promenade/generic/Searches"
   ],
-  function (Text, Sorter, Table, TableRenderer, Editing, FilterBar, ListState, ListToolbar, Searches) {
+  function (Text, Sorter, Table, TableRenderer, Editing, Extensions, FilterBar, ListState, ListToolbar, Searches) {
     "use strict";
 
     /** What a list shows beyond its columns: enough to know a row by, and what its page is addressed with. */
@@ -175,8 +176,18 @@ sap.ui.define(
         const failed = event.getParameter("error") || null;
         this._onChange();
         this._toolbar.setFailure(failed);
+        this._follow();
         if (failed && !failed.canceled) {
           this._nothing.setVisible(true);
+        }
+      },
+
+      /** Background work is watched while the list is. */
+      _follow() {
+        const {meta, onUnderWay} = this._given;
+        const states = Extensions.of(meta.set).underWay;
+        if (onUnderWay && states.length) {
+          onUnderWay(this.getBinding("rows"), (row) => states.includes(row.getProperty("status")));
         }
       },
 

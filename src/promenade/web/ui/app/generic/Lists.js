@@ -17,7 +17,8 @@ sap.ui.define(["sap/ui/core/Lib", "promenade/generic/Meta", "promenade/generic/T
      * they are part of something; `filters`: UI5 filters that always hold; `columns`: fields in place of the list's
      * own; `addedColumns`; `onPress(context)`: a row was pressed; `rows`: how many are shown, "auto" to fill the page;
      * `hasFilters`, `hasSearch`; `actions`: controls of the toolbar; `title`; `select`: further paths to fetch;
-     * `state`: what `getState()` gave; `onState(state)` when the person asked for something else.
+     * `state`: what `getState()` gave; `onState(state)` when the person asked for something else;
+     * `onUnderWay(binding, isUnderWay)` when rows have come that background work may be at.
      *
      * Resolves with a `ListTable`: `refresh()`, `getState()`, `applyState(state)`, `setFixedFilters(filters)`.
      */

@@ -21,6 +21,7 @@ sap.ui.define(
 
       show() {
         const binding = this.byId("table").getBinding("items");
+        this._stop = new AbortController();
         if (binding.isSuspended()) {
           binding.attachDataReceived(() => this._watch());
           binding.resume();
@@ -30,8 +31,7 @@ sap.ui.define(
       },
 
       hide() {
-        this._stop?.abort();
-        this._stop = null;
+        this._stop.abort();
       },
 
       /** Names of sets come with the first row that has them. */
@@ -45,20 +45,9 @@ sap.ui.define(
         return set ? texts[set] : "";
       },
 
-      _isUnderWay() {
-        const rows = this.byId("table").getBinding("items").getCurrentContexts();
-        return rows.some((row) => row && format.isUnderWay(row.getProperty("status")));
-      },
-
-      async _watch() {
-        if (this._stop || !this._isUnderWay()) {
-          return;
-        }
-        this._stop = new AbortController();
-        const binding = this.byId("table").getBinding("items");
-        const read = () => binding.requestRefresh().then(() => this._isUnderWay());
-        await Polling.until(read, (isUnderWay) => !isUnderWay, {signal: this._stop.signal}).catch(() => null);
-        this._stop = null;
+      _watch() {
+        const isUnderWay = (row) => format.isUnderWay(row.getProperty("status"));
+        Polling.rows(this.byId("table").getBinding("items"), isUnderWay, this._stop.signal);
       },
 
       onStatus(event) {

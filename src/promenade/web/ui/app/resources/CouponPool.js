@@ -145,7 +145,9 @@ sap.ui.define(
             signal,
             onValue: (rows) => model.setProperty("/batches", rows)
           });
-          model.setProperty("/counts", await counts(id, signal));
+          if (!signal.aborted) {
+            view.getController().reread(); // what was made shows in the rest of the page too
+          }
         }
 
         return box.follow(view, [], async ({ID}, signal) => {

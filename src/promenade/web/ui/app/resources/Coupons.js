@@ -68,6 +68,7 @@ sap.ui.define(
     return {
       /** Adds the pool with its batches, and the making and issuing of codes, to the pages of coupon types. */
       extend() {
+        Extensions.add("CouponCodeBatches", {underWay: ["QUEUED", "RUNNING"]});
         Extensions.add(SET, {
           sections: [
             {

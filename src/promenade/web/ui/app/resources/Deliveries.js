@@ -113,6 +113,19 @@ sap.ui.define(
       });
     }
 
+    /** How many deliveries are still on their way, while there are any; the table is read again meanwhile. */
+    function watch({t, id, signal}, table, progress) {
+      const say = async () => {
+        const apply = `filter(subscription_ID eq ${id} and status eq 'PENDING')/aggregate($count as waiting)`;
+        const {value} = await Http.get(`/admin/${SET}?$apply=${encodeURIComponent(apply)}`, {signal});
+        const waiting = value[0]?.waiting || 0;
+        progress.setText(t("resources.beingSent", Format.number(waiting))).setVisible(waiting > 0);
+      };
+      const isUnderWay = (row) => row.getProperty("status") === "PENDING";
+      const onValue = () => say().catch((error) => signal.aborted || Messages.show(error));
+      Polling.rows(table.getBinding("items"), isUnderWay, signal, onValue);
+    }
+
     /** Looks a few times what became of it: receivers answer within seconds or not at all. */
     async function look(id, table, signal) {
       let looks = 0;
@@ -146,7 +159,7 @@ sap.ui.define(
       });
     }
 
-    function toolbar({t, id}, table, label) {
+    function toolbar({t, id}, table, label, progress) {
       return new OverflowToolbar({
         style: "Clear",
         content: [
@@ -159,6 +172,7 @@ sap.ui.define(
             selectionChange: (event) =>
               table.getBinding("items").filter(filtersOf(id, event.getParameter("item").getKey()))
           }),
+          progress,
           new ToolbarSpacer(),
           new Button({
             icon: "sap-icon://refresh",
@@ -227,14 +241,16 @@ sap.ui.define(
         ]
       });
       table.addDependent(label);
-      table.setHeaderToolbar(toolbar(given, table, label));
+      const progress = new ObjectStatus({state: "Information", icon: "sap-icon://synchronize", visible: false});
+      table.setHeaderToolbar(toolbar(given, table, label, progress));
       table.bindItems({
         path: `/${SET}`,
         templateShareable: false,
         filters: filtersOf(id, "all"),
         sorter: [new Sorter("createdAt", true)],
         parameters: {$count: true, $select: "ID,httpStatus,lastError,nextAttemptAt"},
-        template: rowOf(given, table, mayReplay)
+        template: rowOf(given, table, mayReplay),
+        events: {dataReceived: () => watch(given, table, progress)}
       });
       return table;
     }

@@ -3,6 +3,7 @@ sap.ui.define([], function () {
 
   const FIRST_MS = 700;
   const LONGEST_MS = 5000;
+  const watched = new WeakSet();
 
   /**
    * Resolves after a while, sooner when it is called off.
@@ -25,7 +26,7 @@ sap.ui.define([], function () {
     });
   }
 
-  return {
+  const Polling = {
     /**
      * Reads again and again until `isDone(value)`, less and less often, and not while nobody looks at the page.
      *
@@ -54,6 +55,36 @@ sap.ui.define([], function () {
         wait = Math.min(wait * 1.4, LONGEST_MS);
       }
       return null;
+    },
+
+    /**
+     * Reads the rows of a list again and again while one of those that are shown is under way. Called after each
+     * answer, it does so once.
+     *
+     * @param {any} binding
+     * @param {(row: any) => boolean} isUnderWay
+     * @param {AbortSignal} signal
+     * @param {() => unknown} [onValue] called after each reading
+     * @returns {Promise<void>}
+     */
+    async rows(binding, isUnderWay, signal, onValue) {
+      const isAny = () => binding.getCurrentContexts().some((row) => row && isUnderWay(row));
+      if (watched.has(binding) || !isAny()) {
+        return;
+      }
+      watched.add(binding);
+      try {
+        await Polling.until(
+          () => binding.requestRefresh().then(isAny),
+          (isGoingOn) => !isGoingOn,
+          {signal, onValue}
+        );
+      } catch {
+        // What could not be read is told by the list; it is followed from its next answer on.
+      } finally {
+        watched.delete(binding);
+      }
     }
   };
+  return Polling;
 });
