@@ -41,9 +41,11 @@ sap.ui.define(
     const isMissing = (value) => value === null || value === undefined || value === "" || value.length === 0;
 
     /** Marks required fields that are empty; whether there are none and every value is one of its type. */
-    function isComplete(asked) {
+    async function isComplete(asked) {
+      await Unsaved.taken();
       asked.inputs.forEach((input, field) => {
-        if (field.isRequired && input.setValueState && isMissing(asked.values.getProperty(`/${field.path}`))) {
+        const isEmpty = isMissing(asked.values.getProperty(`/${field.path}`)) && !Marks.has(input);
+        if (field.isRequired && input.setValueState && isEmpty) {
           Marks.set(input, Texts.of("required"));
         }
       });
@@ -188,7 +190,7 @@ sap.ui.define(
             asked,
             {title, action, fields, text},
             async () => {
-              if (!isComplete(asked)) {
+              if (!(await isComplete(asked))) {
                 return;
               }
               dialog.setBusy(true);

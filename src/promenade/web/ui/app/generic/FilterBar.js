@@ -13,9 +13,8 @@ sap.ui.define(
     "sap/ui/core/Item",
     "sap/ui/model/Filter",
     "promenade/generic/Editing",
-    "promenade/generic/Messages",
+    "promenade/generic/Reference",
     "promenade/generic/Texts",
-    "promenade/generic/ValueHelp",
     "promenade/generic/Words"
   ],
   function (
@@ -32,9 +31,8 @@ sap.ui.define(
     Item,
     Filter,
     Editing,
-    Messages,
+    Reference,
     Texts,
-    ValueHelp,
     Words
   ) {
     "use strict";
@@ -94,24 +92,15 @@ sap.ui.define(
         const name = field.textPath ? row[field.textPath.split("/").pop()] : null;
         return name || row[valueList.shown[0]] || row[valueList.key];
       };
-      const control = new MultiInput({
-        width: WIDTH,
-        showValueHelp: true,
-        showSuggestion: false,
-        valueHelpOnly: true,
-        tokenUpdate: () => queueMicrotask(told),
-        async valueHelpRequest() {
-          try {
-            const rows = await ValueHelp.pick({set: valueList.set, title: field.label, multi: true});
-            if (rows.length) {
-              put(rows.map((row) => ({key: row[valueList.key], text: nameOf(row)})));
-              told();
-            }
-          } catch (error) {
-            Messages.show(error);
-          }
-        }
-      });
+      const control = new MultiInput({width: WIDTH, tokenUpdate: () => queueMicrotask(told)});
+      const add = (rows) => {
+        const known = new Map(control.getTokens().map((one) => [one.getKey(), one.getText()]));
+        rows.forEach((row) => known.set(row[valueList.key], nameOf(row)));
+        control.setValue("");
+        put([...known].map(([key, name]) => ({key, text: name})));
+        told();
+      };
+      Reference.attach(control, {...valueList, title: field.label}, {isMany: true, take: (input, rows) => add(rows)});
       return {control, show: (entries) => put(entries || [])};
     }
 

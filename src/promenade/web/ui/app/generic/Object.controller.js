@@ -256,20 +256,21 @@ sap.ui.define(
         this._inPlace.begin(this._router);
       },
 
-      /** Whether all that was typed is of the fields' types; leads to what is not. */
+      /** Whether all that was typed is of the fields' types and names something; leads to what is not. */
       _isValid() {
         if (!this._layout.isComplete()) {
           return false;
         }
-        const isValid = Messages.errorsOfTypes().length === 0;
-        if (!isValid) {
+        if (Messages.errorsOfTypes().length) {
           this._buttons.showMessages();
+          return false;
         }
-        return isValid;
+        return !Unsaved.leadToWrong(this.getView());
       },
 
       /** Makes what was typed the entity: the draft is activated, or the changes are written. */
       async save() {
+        await Unsaved.taken();
         if (!this._isValid()) {
           return;
         }

@@ -1,6 +1,12 @@
 sap.ui.define(
-  ["sap/ui/core/Element", "sap/ui/core/LabelEnablement", "promenade/generic/Marks", "promenade/generic/Texts"],
-  function (Element, LabelEnablement, Marks, Texts) {
+  [
+    "sap/ui/core/Element",
+    "sap/ui/core/LabelEnablement",
+    "promenade/generic/Lookups",
+    "promenade/generic/Marks",
+    "promenade/generic/Texts"
+  ],
+  function (Element, LabelEnablement, Lookups, Marks, Texts) {
     "use strict";
 
     /**
@@ -72,6 +78,7 @@ sap.ui.define(
     async function mayLeaveAll(asked) {
       for (const one of [...asked].reverse()) {
         if (guards.includes(one)) {
+          await Lookups.settled();
           await one.settled();
           if (one.isChanged() && !(await one.mayLeave())) {
             return false;
@@ -130,6 +137,12 @@ sap.ui.define(
     }
 
     return {
+      /** Takes over what stands in the field that has the focus, and resolves once it has been looked up. */
+      taken() {
+        take();
+        return Lookups.settled();
+      },
+
       /** Guards the page that is shown now, and nothing else. */
       guard(router, guard) {
         release();

@@ -39,6 +39,8 @@ sap.ui.define(
     const PAGE = 30;
     const COLUMNS_MAX = 4;
     const PAUSE_MS = 350;
+    const EAN = "ean";
+    const DRAFT_ROOT = "com.sap.vocabularies.Common.v1.DraftRoot";
 
     /** A text as $search takes it: one phrase, whatever is in it. */
     const phrase = (text) => `"${text.replace(/["\\]/g, " ").trim()}"`;
@@ -53,6 +55,9 @@ sap.ui.define(
       return chosen.length ? chosen : [meta.field(meta.key[0])];
     }
 
+    /** A row is chosen wherever it is pressed, not on its check box alone. */
+    const turn = (table, item) => table.setSelectedItem(item, !item.getSelected(), true);
+
     function tableOf(meta, {multi, filters, columns, title}) {
       const fields = columnsOf(meta, columns);
       const select = new Set(meta.key);
@@ -60,6 +65,7 @@ sap.ui.define(
       naming.forEach((one) => select.add(one));
       const table = new Table({
         mode: multi ? "MultiSelect" : "SingleSelectMaster",
+        itemPress: (event) => turn(table, event.getParameter("listItem")),
         rememberSelections: true,
         growing: true,
         growingThreshold: PAGE,
@@ -79,6 +85,7 @@ sap.ui.define(
           filters: filtersOf(meta, filters),
           parameters: {$count: true, $select: [...select].join(",")},
           template: new ColumnListItem({
+            type: multi ? "Active" : "Inactive",
             cells: fields.map((field) => Displays.display(field, {isInList: true, isPlain: true}))
           })
         }
@@ -165,13 +172,27 @@ sap.ui.define(
         return open({table, title: heading, multi, search});
       },
 
-      /** The rows that a typed text names exactly, else those that a search finds; two at most. */
-      async find(model, valueList, typed) {
-        const meta = await Meta.of(model, valueList.set);
-        const paths = valueList.shown.filter((path) => meta.field(path).type === "Edm.String");
-        const $select = [...new Set([valueList.key, ...valueList.shown])].join(",");
-        const ask = async (filters, more) => {
-          const list = model.bindList(`/${valueList.set}`, undefined, [], filtersOf(meta, filters), {$select, ...more});
+      /** Filters that leave out drafts where a set has them; `filters` hold as well. */
+      activeAlone(model, set, filters) {
+        const isDraft = Boolean(model.getMetaModel().getObject(`/${set}@${DRAFT_ROOT}`));
+        return filtersOf({isDraft}, filters);
+      },
+
+      /**
+       * The rows that a typed text names: by number, EAN or name, else those that a search finds; two at most.
+       *
+       * @param {any} model
+       * @param {{set: string, key: string, shown: string[], filters?: any[]}} source
+       * @param {string} typed
+       */
+      async find(model, {set, key, shown, filters = []}, typed) {
+        const meta = await Meta.of(model, set);
+        const named = [key, ...shown, ...meta.semanticKey, meta.titlePath, EAN];
+        const paths = [...new Set(named)].filter((path) => meta.has(path) && meta.field(path).type === "Edm.String");
+        const $select = [...new Set([key, ...shown])].join(",");
+        const ask = async (more, parameters) => {
+          const all = filtersOf(meta, [...more, ...filters]);
+          const list = model.bindList(`/${set}`, undefined, [], all, {$select, ...parameters});
           const found = (await list.requestContexts(0, 2)).map((one) => one.getObject());
           list.destroy();
           return found;

@@ -3,14 +3,15 @@ sap.ui.define(
     "sap/m/Input",
     "sap/ui/model/odata/type/Decimal",
     "promenade/generic/Fields",
+    "promenade/generic/Marks",
     "promenade/generic/Meta",
-    "promenade/generic/Messages",
-    "promenade/generic/ValueHelp",
+    "promenade/generic/Reference",
+    "promenade/generic/Texts",
     "promenade/net/Http",
     "promenade/promotions/Filters",
     "promenade/promotions/Texts"
   ],
-  function (Input, Decimal, Fields, Meta, Messages, ValueHelp, Http, Filters, Texts) {
+  function (Input, Decimal, Fields, Marks, Meta, Reference, Words, Http, Filters, Texts) {
     "use strict";
 
     /** Which values of a template's rows one wants to say differently, by the set that they belong to. */
@@ -80,27 +81,30 @@ sap.ui.define(
       return found ? `${found.name} (${value})` : value;
     }
 
-    /** An input for something that rows refer to: chosen from the list, it is taken wherever it stood. */
+    /** An input for something that rows refer to: what is named in it is taken wherever the other stood. */
     async function reference({set, key}, value, places) {
-      const choose = async () => {
-        const [chosen] = await ValueHelp.pick({set});
-        if (chosen) {
-          input.setValue(`${chosen.name} (${chosen[key]})`);
-          places.forEach(({row, name, link}) => {
-            row[name] = chosen[key];
-            if (link) {
-              row[link] = null; // it goes by the new key
-            }
-          });
+      const input = new Input({value: Texts.plain(await nameOf({set, key}, value)), required: true});
+      let shown = input.getValue();
+      const take = (control, rows) => {
+        const [chosen] = rows;
+        if (!chosen) {
+          Marks.set(input, Words.of("required"));
+          return;
         }
+        shown = `${chosen.name} (${chosen[key]})`;
+        input.setValue(shown);
+        places.forEach(({row, name, link}) => {
+          row[name] = chosen[key];
+          if (link) {
+            row[link] = null; // it goes by the new key
+          }
+        });
       };
-      const input = new Input({
-        value: Texts.plain(await nameOf({set, key}, value)),
-        showValueHelp: true,
-        valueHelpOnly: true,
-        valueHelpRequest: () => choose().catch((error) => Messages.show(error))
-      });
-      return [Texts.get(`adjust.${set}`), input];
+      const source = {set, key, shown: [key, "name"]};
+      return [
+        Texts.get(`adjust.${set}`),
+        Reference.attach(input, source, {take, isShown: (_, text) => text === shown})
+      ];
     }
 
     /** What of a template's rules one may want to say differently. */

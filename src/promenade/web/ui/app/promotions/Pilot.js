@@ -10,7 +10,9 @@ sap.ui.define(
     "sap/m/Text",
     "sap/m/VBox",
     "promenade/generic/Format",
+    "promenade/generic/Marks",
     "promenade/generic/Messages",
+    "promenade/generic/Unsaved",
     "promenade/net/Http",
     "promenade/promotions/Creating",
     "promenade/promotions/Forms",
@@ -29,7 +31,9 @@ sap.ui.define(
     Text,
     VBox,
     Format,
+    Marks,
     Messages,
+    Unsaved,
     Http,
     Creating,
     Forms,
@@ -103,6 +107,7 @@ sap.ui.define(
           action: Texts.get("save"),
           initialFocus: this._start,
           confirm: async () => {
+            await Unsaved.taken();
             if (!this._isComplete()) {
               return false;
             }
@@ -124,7 +129,9 @@ sap.ui.define(
           control.setValueState(isGiven ? "None" : "Error");
           control.setValueStateText(Texts.get(text));
         }
-        return wanted.every(([, isGiven]) => isGiven);
+        const unnamed = [this._pilot.control, this._control.control].find((one) => Marks.has(one));
+        unnamed?.focus();
+        return !unnamed && wanted.every(([, isGiven]) => isGiven);
       }
 
       _values() {

@@ -2,15 +2,15 @@ sap.ui.define(
   [
     "sap/m/MultiInput",
     "sap/m/Token",
-    "promenade/generic/Messages",
-    "promenade/generic/ValueHelp",
+    "promenade/generic/Marks",
+    "promenade/generic/Reference",
     "promenade/promotions/Texts"
   ],
-  function (MultiInput, Token, Messages, ValueHelp, Texts) {
+  function (MultiInput, Token, Marks, Reference, Texts) {
     "use strict";
 
     /**
-     * POS groups of something, as tokens with a dialog to choose more.
+     * POS groups of something, as tokens; more are typed, or chosen in a dialog.
      *
      * Rows are `{ID, posGroup_ID, posGroup: {code, name}}`: a row that was there keeps its ID.
      */
@@ -22,18 +22,16 @@ sap.ui.define(
         this.control = new MultiInput({
           width: "100%",
           placeholder,
-          showValueHelp: true,
-          showSuggestion: false,
-          valueHelpRequest: () => this._choose().catch((error) => Messages.show(error)),
           tokenUpdate: (event) => this._remove(event.getParameter("removedTokens"))
         });
-        // Nothing is typed here: what is not chosen from the list is not a POS group.
-        this.control.addValidator(() => null);
+        const source = {set: "PosGroups", key: "ID", shown: ["code", "name"], title: Texts.get("places.choose")};
+        Reference.attach(this.control, source, {isMany: true, take: (input, rows) => this._add(rows)});
       }
 
       /** Shows rows; what was chosen before is forgotten. */
       setRows(rows) {
         this._rows = rows;
+        Marks.clear(this.control);
         this._sayNone();
         this.control.removeAllTokens();
         rows.forEach((row) =>
@@ -63,14 +61,13 @@ sap.ui.define(
         return this._rows.map(({ID, posGroup_ID}) => (ID ? {ID, posGroup_ID} : {posGroup_ID}));
       }
 
-      async _choose() {
-        const chosen = await ValueHelp.pick({set: "PosGroups", multi: true, title: Texts.get("places.choose")});
+      _add(chosen) {
         const known = new Set(this._rows.map((row) => row.posGroup_ID));
         const added = chosen
           .filter((one) => !known.has(one.ID))
           .map((one) => ({posGroup_ID: one.ID, posGroup: {code: one.code, name: one.name || one.code}}));
+        this.setRows([...this._rows, ...added]);
         if (added.length) {
-          this.setRows([...this._rows, ...added]);
           this._onChange(this.rows());
         }
       }

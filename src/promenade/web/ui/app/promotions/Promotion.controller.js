@@ -335,6 +335,7 @@ sap.ui.define(
       onSave() {
         return this._busy(async () => {
           const {id} = this._shown;
+          await Unsaved.taken();
           if (!(await this._saving.settled()) || !this._parts.isValid() || Unsaved.leadToWrong(this._page)) {
             return;
           }

@@ -16,6 +16,7 @@ sap.ui.define(
     "sap/ui/layout/cssgrid/GridBoxLayout",
     "sap/ui/model/json/JSONModel",
     "promenade/generic/Messages",
+    "promenade/generic/Unsaved",
     "promenade/promotions/Adjusting",
     "promenade/promotions/Creating",
     "promenade/promotions/Filters",
@@ -41,6 +42,7 @@ sap.ui.define(
     GridBoxLayout,
     JSONModel,
     Messages,
+    Unsaved,
     Adjusting,
     Creating,
     Filters,
@@ -169,7 +171,7 @@ sap.ui.define(
         this._from = new DateTimePicker();
         this._to = new DateTimePicker();
         this._places = new Places();
-        this._values = values.map(([, control]) => control);
+        this._values = [...references, ...values].map(([, control]) => control);
         const general = [
           [Texts.get("field.name"), this._name],
           [Texts.get("field.code"), this._code],
@@ -217,7 +219,8 @@ sap.ui.define(
       }
 
       async _finish() {
-        const wrong = [this._from, this._to, ...this._values].find(isFaulty);
+        await Unsaved.taken();
+        const wrong = [this._from, this._to, this._places.control, ...this._values].find(isFaulty);
         if (!this._isNamed() || wrong) {
           (wrong || this._name).focus();
           return;

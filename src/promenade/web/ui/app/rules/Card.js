@@ -10,6 +10,7 @@ sap.ui.define(
     "sap/ui/core/Icon",
     "sap/ui/core/Item",
     "promenade/rules/Controls",
+    "promenade/rules/Naming",
     "promenade/rules/Parts",
     "promenade/rules/Rows",
     "promenade/rules/Shapes",
@@ -26,6 +27,7 @@ sap.ui.define(
     Icon,
     Item,
     Controls,
+    Naming,
     Parts,
     Rows,
     Shapes,
@@ -69,7 +71,7 @@ sap.ui.define(
         const isNumber = shape.isNumeric || (row.values.conditionType === "LOYALTY_ACCOUNT" && fieldName === "points");
         return operator === "BETWEEN" || (Boolean(isNumber) && (all || []).length < 2);
       };
-      const several = Controls.tokens(place, "values", {property: "value"});
+      const several = Naming.tokens(place, "values", {property: "value"});
       several.setPlaceholder(Texts.of("severalValues"));
       return [
         Controls.labelled("value", Controls.singleValue(place), {isRequired, visible: {parts, formatter: isSingle}}),

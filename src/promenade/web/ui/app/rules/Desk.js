@@ -2,12 +2,13 @@ sap.ui.define(
   [
     "sap/ui/model/json/JSONModel",
     "promenade/rules/Checks",
+    "promenade/rules/References",
     "promenade/rules/Rows",
     "promenade/rules/Sentences",
     "promenade/rules/Shapes",
     "promenade/rules/Texts"
   ],
-  function (JSONModel, Checks, Rows, Sentences, Shapes, Texts) {
+  function (JSONModel, Checks, References, Rows, Sentences, Shapes, Texts) {
     "use strict";
 
     /** What a new rule of a type begins with. */
@@ -18,6 +19,7 @@ sap.ui.define(
     };
     const begin = (kind, shape) => ({...BEGIN[kind](shape), ...shape.begin});
     const KEPT_MAX = 20;
+    const AT_ONCE = 60; // keys in one request
 
     /** The rules being edited, without anything to see: rows, their order, what was removed, what is wrong. */
     class Desk {
@@ -32,8 +34,11 @@ sap.ui.define(
         this._removed = [];
         this._loaded = {};
         this.listeners = [];
-        /** @type {((set: string, keys: string[]) => unknown) | null} */
-        this.lookUp = null; // what finds the names of keys
+        this._references = new References();
+        /** @type {(set: string, keys: string[]) => Promise<unknown>} Learns the names of keys. */
+        this.lookUp = async () => undefined;
+        /** @type {(source: any, typed: string) => Promise<any>} Finds `{key, names}`, else `{fault}`. */
+        this.find = async () => ({fault: "notLookedUp"});
       }
 
       /** Takes rows as they are stored: `{<kind>: [row]}`. */
@@ -44,6 +49,7 @@ sap.ui.define(
         );
         this._loaded = JSON.parse(JSON.stringify(this._order));
         this._removed = [];
+        this._references = new References();
         this.model.setProperty("/rows", Object.fromEntries(all.map((row) => [row.key, row])));
         all.forEach((row) => this._say(row));
         this._changed(null);
@@ -91,10 +97,37 @@ sap.ui.define(
         this.all().forEach((row) => this._say(row));
       }
 
-      resolve(set, key) {
-        const known = this.model.getProperty(`/names/${set}`) || {};
-        if (key && !(key in known) && this.lookUp) {
-          this.lookUp(set, [key]);
+      /**
+       * Looks up what was typed into a field of entities of a row, and puts the key of what it names in its place. What
+       * names nothing stays, as a fault of the field.
+       */
+      async refer(key, holders, name) {
+        const {set} = References.of(name);
+        const isKnown = (holder) => !holder[name] || holder[name] in (this.model.getProperty(`/names/${set}`) || {});
+        const typed = holders.filter((one) => !isKnown(one)).map((one) => one[name]);
+        typed.forEach((one) => this._references.keep(name, one));
+        for (let from = 0; typed.length > 1 && from < typed.length; from += AT_ONCE) {
+          await this.lookUp(set, typed.slice(from, from + AT_ONCE));
+        }
+        for (const holder of holders.filter((one) => !isKnown(one))) {
+          await this._refer(holder, name);
+        }
+        this.model.refresh();
+        this._touch(`/rows/${key}`);
+      }
+
+      async _refer(holder, name) {
+        const {set} = References.of(name);
+        const typed = holder[name];
+        const {key, names, fault} = await this.find(References.of(name), typed);
+        if (holder[name] !== typed) {
+          return; // something else was typed meanwhile
+        }
+        if (fault) {
+          this._references.keep(name, typed, fault);
+        } else {
+          holder[name] = key;
+          this.learn(set, names);
         }
       }
 
@@ -113,7 +146,7 @@ sap.ui.define(
       _changed(row, isStructure = !row) {
         if (row) {
           this._say(row);
-          if (row.isChecked) {
+          if (row.isChecked || this._references.isUsed) {
             this._check(row);
           }
         }
@@ -217,7 +250,8 @@ sap.ui.define(
       }
 
       _check(row) {
-        const faults = Checks.of(row, this.all());
+        References.unmark(row.values);
+        const faults = this._references.mark(row.values, row.isChecked ? Checks.of(row, this.all()) : {});
         this.model.setProperty(`/rows/${row.key}/faults`, faults);
         this.model.setProperty(`/rows/${row.key}/trouble`, faults[""] || "");
         this.model.refresh(); // faults of items lie within their lists
@@ -228,6 +262,7 @@ sap.ui.define(
       validate() {
         return this.all().flatMap((row) => {
           row.isChecked = true;
+          this._references.clean(row.values);
           const faults = this._check(row);
           this.listeners.forEach((listener) => listener({row}));
           return Object.entries(faults).map(([field, message]) => ({

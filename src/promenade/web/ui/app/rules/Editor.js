@@ -3,6 +3,7 @@ sap.ui.define(
     "sap/m/VBox",
     "sap/ui/core/Component",
     "promenade/generic/Messages",
+    "promenade/generic/ValueHelp",
     "promenade/rules/Desk",
     "promenade/rules/Reading",
     "promenade/rules/Rows",
@@ -10,7 +11,7 @@ sap.ui.define(
     "promenade/rules/Texts",
     "promenade/rules/style"
   ],
-  function (VBox, Component, Messages, Desk, Reading, Rows, Section, Texts) {
+  function (VBox, Component, Messages, ValueHelp, Desk, Reading, Rows, Section, Texts) {
     "use strict";
 
     /** The editor of the rules of a promotion: conditions, actions and points. */
@@ -23,10 +24,24 @@ sap.ui.define(
         this._isEditable = false;
         this._readings = 0; // under way
         desk.lookUp = (set, keys) => this._lookUp(set, keys);
+        desk.find = (source, typed) => this._find(source, typed);
       }
 
       async _lookUp(set, keys) {
         this._desk.learn(set, await Reading.names(set, keys));
+      }
+
+      /** The key of what a text names, and names to learn with it; else why it names nothing. */
+      async _find(source, typed) {
+        try {
+          const rows = await ValueHelp.find(this.control.getModel(), source, typed);
+          const [key, ...others] = new Set(rows.map((row) => row[source.key])); // articles may share an EAN
+          const fault = others.length ? "several" : "none";
+          return key && !others.length ? {key, names: {[key]: rows[0].name}} : {fault};
+        } catch (error) {
+          Messages.show(error);
+          return {fault: "notLookedUp"};
+        }
       }
 
       /** Reads the rules as they are stored and forgets what was edited; until then no rule can be edited. */

@@ -11,8 +11,8 @@ sap.ui.define(
     "sap/m/Toolbar",
     "sap/m/ToolbarSpacer",
     "sap/m/VBox",
-    "promenade/generic/ValueHelp",
     "promenade/rules/Controls",
+    "promenade/rules/Naming",
     "promenade/rules/Texts"
   ],
   function (
@@ -27,8 +27,8 @@ sap.ui.define(
     Toolbar,
     ToolbarSpacer,
     VBox,
-    ValueHelp,
     Controls,
+    Naming,
     Texts
   ) {
     "use strict";
@@ -109,7 +109,7 @@ sap.ui.define(
         const control = Controls.of(place, name);
         return new VBox({items: [control], visible: shown(type)});
       });
-      const tokens = Controls.tokens(place, "articleListItems", {
+      const tokens = Naming.tokens(place, "articleListItems", {
         property: "articleNumber",
         pickedAs: "articleNumber",
         also: (one) => one.ean || ""
@@ -126,15 +126,17 @@ sap.ui.define(
       return text.split(/[\s,;]+/).filter(Boolean);
     }
 
-    function addArticles(desk, path, numbers) {
+    function addArticles(desk, table, path, numbers) {
       const items = desk.model.getProperty(path);
       const known = new Set(items.map((one) => one.articleNumber));
-      const fresh = [...new Set(numbers)].filter((one) => !known.has(one));
-      desk.set(path, [...items, ...fresh.map((articleNumber) => ({articleNumber, ean: null}))]);
-      fresh.forEach((one) => desk.resolve("Articles", one));
+      const fresh = [...new Set(numbers)]
+        .filter((one) => !known.has(one))
+        .map((articleNumber) => ({articleNumber, ean: null}));
+      desk.set(path, [...items, ...fresh]);
+      Naming.refer(desk, table, fresh, "articleNumber");
     }
 
-    function articleTools(desk, path) {
+    function articleTools(desk, path, table) {
       const several = new Input({
         width: "14rem",
         placeholder: Texts.of("pasteArticles"),
@@ -142,7 +144,7 @@ sap.ui.define(
         tooltip: Texts.of("pasteArticles"),
         visible: {path: "rules>/isEditable"},
         change(event) {
-          addArticles(desk, path(), pasted(event.getParameter("value")));
+          addArticles(desk, table(), path(), pasted(event.getParameter("value")));
           event.getSource().setValue("");
         }
       });
@@ -151,13 +153,7 @@ sap.ui.define(
         icon: "sap-icon://add",
         visible: {path: "rules>/isEditable"},
         async press() {
-          const rows = await ValueHelp.pick({set: "Articles", multi: true, title: Texts.of("pick.articleListItems")});
-          desk.learn("Articles", Object.fromEntries(rows.map((row) => [row.articleNumber, row.name])));
-          addArticles(
-            desk,
-            path(),
-            rows.map((row) => row.articleNumber)
-          );
+          addArticles(desk, table(), path(), await Naming.pick(desk, "articleNumber", true));
           choose.focus();
         }
       });
@@ -194,7 +190,7 @@ sap.ui.define(
       const path = () => `${table.getBindingContext("rules").getPath()}/values/${list}`;
       const placeOf = (at) => ({desk, entity: `${entity}/${list}`, at: "", faults: "faults/", labelledBy: heads[at]});
       const cells = names.map((name, at) => cell(placeOf(at), name, shape));
-      const tools = spec.isArticles ? articleTools(desk, path) : [adder(desk, list, path, () => table)];
+      const tools = spec.isArticles ? articleTools(desk, path, () => table) : [adder(desk, list, path, () => table)];
       table = new Table({
         growing: true,
         growingThreshold: PAGE,
