@@ -120,8 +120,7 @@ sap.ui.define(
         const view = this.getView();
         view.unbindElement();
         this._layout?.control.destroy();
-        this._layout = null;
-        this._meta = null;
+        this._layout = this._meta = null;
         const layout = await Layouts.create({
           view,
           model: this._model,

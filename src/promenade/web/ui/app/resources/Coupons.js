@@ -14,21 +14,7 @@ sap.ui.define(
     "promenade/resources/Secret",
     "promenade/resources/Texts"
   ],
-  function (
-    Button,
-    Dialog,
-    Input,
-    Label,
-    Text,
-    VBox,
-    Component,
-    Extensions,
-    Format,
-    CouponPool,
-    Doing,
-    Secret,
-    Texts
-  ) {
+  function (Button, Dialog, Input, Label, Text, VBox, Component, Extensions, Format, CouponPool, Doing, Secret, Texts) {
     "use strict";
 
     const SET = "CouponTypes";

@@ -45,11 +45,10 @@ sap.ui.define(
       /** Changes values of what a page shows, unless somebody has changed it meanwhile; resolves with the answer. */
       async patch(context, values) {
         const tag = context.getObject()["@odata.etag"];
-        const answer = await Http.request("PATCH", `${SERVICE}${context.getPath()}`, {
+        return Http.request("PATCH", `${SERVICE}${context.getPath()}`, {
           body: values,
           headers: tag ? {"If-Match": tag} : {}
         });
-        return answer;
       }
     };
     return Doing;
