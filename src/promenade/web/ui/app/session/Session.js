@@ -168,7 +168,7 @@ sap.ui.define(
         return who;
       },
 
-      /** What `/ui/me` answers: `{user, tenantId, edition, services: {<service>: boolean}, sets: {<set>: [verbs]} …}`. */
+      /** What `/ui/me` answers: `{user, tenantId, edition, services: {<service>: boolean}, sets: {<set>: [verbs]}}`. */
       current() {
         return who;
       },
