@@ -14,6 +14,7 @@ from promenade.store.driver.rows import insert_rows
 from promenade.store.driver.schema import table
 from promenade.store.driver.types import unpacked
 from promenade.store.driver.unit import Session
+from promenade.store.sales.calculation_logs import NOTE_BLOCK
 from promenade.store.sales.log_parts import pack, part_rows
 
 __all__ = ["add_functions", "columns_of", "is_packed", "parts_of_logs", "rows_from", "seed_rows"]
@@ -81,4 +82,4 @@ async def _add(
     if are_promotions:
         block = stored[0].block if stored else new["block"]
         noted = sorted({row["promotion_id"] for row in rows})
-        await session.hot("note block", (session.tenant, noted, block, log_id))
+        await session.hot(NOTE_BLOCK, (session.tenant, noted, block, log_id))

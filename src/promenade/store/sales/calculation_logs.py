@@ -25,6 +25,9 @@ _INSERT_LOG, _INSERT_PARTS = insert(_LOGS), insert(_PARTS)
 
 Columns = Mapping[str, Any]
 
+NOTE_BLOCK = "note block"
+"""The statement that notes which promotions a block of logs has."""
+
 
 async def insert_log(
     session: Session,
@@ -45,13 +48,13 @@ async def insert_log(
     noted = sorted({promotion_id for promotion_id, *_ in promotions})
     await session.insert_together(
         [(_INSERT_LOG, [{**log, **made}]), (_INSERT_PARTS, [parts]), *beside],
-        ("note block", (session.tenant, noted, block, log["id"])) if noted else None,
+        (NOTE_BLOCK, (session.tenant, noted, block, log["id"])) if noted else None,
     )
 
 
 # The log's ID is in the key so that two logs which note the same promotion at once do not wait for each other.
 @hot_statement(
-    "note block",
+    NOTE_BLOCK,
     postgresql="""
     INSERT INTO calculation_log_blocks (tenant_id, promotion_id, block, log_id)
     SELECT $1::varchar, promotion, $3::integer, $4::varchar
