@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import itertools
 import json
 import sqlite3
@@ -20,7 +19,7 @@ import httpx2
 import pytest
 from sqlalchemy.engine import make_url
 
-from promenade.store.access.clients import insert_client
+from promenade.store.access.clients import digest_of, insert_client
 from promenade.store.access.tenants import insert_tenant
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Session
@@ -52,7 +51,7 @@ async def furnish(database_url: str, tenants: int = TENANTS) -> None:
     database = await open_database(database_url)
     await create_tenant(database, OPERATOR, settings={"isOperator": "true"}, at=MADE, user="tests")
     names = [f"t{number}" for number in range(tenants)]
-    digest = hashlib.sha256(SECRET.encode()).hexdigest()
+    digest = digest_of(SECRET)
 
     async def work(session: Session) -> None:  # all in one transaction: each commit would wait for the disk
         for tenant in names:
@@ -60,7 +59,8 @@ async def furnish(database_url: str, tenants: int = TENANTS) -> None:
             await insert_tenant(session, {"tenant_id": tenant, "name": tenant, **stamps})
         for tenant in (OPERATOR, *names):
             for role, scopes in ROLES.items():
-                row = {"client_id": f"{role}@{tenant}", "tenant_id": tenant, "name": None, "secret_hash": digest}
+                client = f"{role}@{tenant}"
+                row = {"id": client, "client_id": client, "tenant_id": tenant, "name": None, "secret_digest": digest}
                 await insert_client(session, row | {"scopes": list(scopes), "created_at": MADE})
 
     try:
