@@ -52,6 +52,12 @@ def refused(api: Api, set_name: str, body: Any, code: str, target: str, status: 
     assert counted(api, set_name) == before, f"{set_name}: a refused create left something behind"
 
 
+def test_a_promotion_can_be_written_through_a_part_of_a_log(api: Api) -> None:
+    address = f"CalculationLogPromotions({identity(MINE, 'CalculationLogPromotions', 1)})/promotion"
+    answer = api.call("PATCH", address, {"description": api.get(address)["description"]})
+    assert answer.status_code == 204, answer.text
+
+
 @pytest.mark.parametrize("set_name", WRITABLE)
 def test_a_created_entity_can_be_read(api: Api, set_name: str) -> None:
     sent = api.body(set_name, whole=True)

@@ -12,7 +12,7 @@ _CODES: Mapping[int, str] = {
     POSITIVE: "ACTIVE APPROVED PILOT COMPLETED SUCCEEDED CALCULATED DELIVERED ONLINE created updated",
     CRITICAL: "PENDING_APPROVAL SCHEDULED CREATED RESERVED RUNNING PENDING RETRYING",
     NEGATIVE: "REJECTED EXPIRED EXHAUSTED CANCELLED FAILED DEAD_LETTER OFFLINE failed",
-    NEUTRAL: "DRAFT INACTIVE ARCHIVED QUEUED REDEEMED",
+    NEUTRAL: "DRAFT INACTIVE ARCHIVED QUEUED REDEEMED WITHDRAWN",
 }
 CRITICALITY: Mapping[str, int] = {code: colour for colour, codes in _CODES.items() for code in codes.split()}
 """Of every code that a field `status` can have; a code means the same wherever it is used."""

@@ -115,8 +115,9 @@ class AuthoredUnit:
 
 
 def _has_owner(set_name: str) -> bool:
+    """Return whether rows of the set are locked after another; parts of a packed row are never changed."""
     entity = declared().get(set_name)
-    return entity is not None and entity.owner is not None
+    return entity is not None and entity.owner is not None and not entity.packed
 
 
 class _Weighing:

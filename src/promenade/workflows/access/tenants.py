@@ -13,9 +13,9 @@ from promenade.model import entity
 from promenade.model.declare import Field, Kind
 from promenade.store.access.local_store import read_store_tenant
 from promenade.store.access.tenants import insert_tenant, read_tenants, tenant_is_known, update_tenant
+from promenade.store.authoring.approvals import read_policy
 from promenade.store.driver.unit import Database, Session
 from promenade.store.pricing.changes import record_change
-from promenade.workflows.authoring.approvals import read_policy, take_stock
 
 _FIXED = frozenset({"tenant_id", "created_at", "created_by", "modified_at", "modified_by"})
 _SETTINGS: Mapping[str, Field] = {
@@ -70,6 +70,9 @@ async def set_tenant(
         policy = await read_policy(session)
         _check_amount(policy.from_amount, policy.currency)
         if values.get("approval") == "BINDING":
+            # Imported when needed: it brings the engine, and other commands about tenants need none.
+            from promenade.workflows.authoring.approvals import take_stock  # noqa: PLC0415
+
             await take_stock(session, at=at, user=user, new_id=new_id)
         await record_change(session, "Tenants", tenant_id, at=at)
 
