@@ -76,6 +76,7 @@ def client_list(tenant_id: str | None, as_json: bool, **options: Any) -> None:
                 "tenantId": found.tenant_id,
                 "scopes": " ".join(found.scopes),
                 "name": found.name or "",
+                "isActive": found.is_active,
                 "createdAt": shown(found.created_at),
                 "rotatedAt": shown(found.rotated_at),
                 "formerUntil": shown(found.accepts_former_until(now)),

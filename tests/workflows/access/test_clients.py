@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import update
 
 from promenade.errors import Invalid, NotFound
+from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Database
 from promenade.workflows.access.clients import (
     ClientDirectory,
@@ -68,6 +70,16 @@ async def test_the_list_tells_the_last_use_and_the_rotation(issuing: Database) -
     assert (client.last_used_at, client.rotated_at) == (used, used)
     assert client.accepts_former_until(used) == used + timedelta(hours=2)
     assert client.accepts_former_until(used + timedelta(hours=2)) is None
+
+
+async def test_a_client_that_is_switched_off_is_listed_and_gets_no_token_with_a_new_secret_either(
+    issuing: Database,
+) -> None:
+    await issuing.write(lambda session: session.rowcount(update(table("Clients")).values(is_active=False)), system=True)
+    await rotate_client(issuing, CLIENT, SECOND, at=START)
+    (client,) = await list_clients(issuing)
+    assert (client.is_active, client.rotated_at) == (False, START)
+    assert await accepted(issuing, START) == []
 
 
 @pytest.mark.parametrize("hours", [-1, 721])

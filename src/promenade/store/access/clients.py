@@ -40,8 +40,8 @@ async def find_client(session: Session, client_id: str) -> Row[Any] | None:
 
 
 async def read_clients(session: Session, tenant_id: str | None) -> Sequence[Row[Any]]:
-    """Return all clients that are not switched off, or those of one tenant, oldest first."""
-    statement = select(_CLIENTS).where(_CLIENTS.c.is_active)
+    """Return all clients, or those of one tenant, oldest first."""
+    statement = select(_CLIENTS)
     if tenant_id is not None:
         statement = statement.where(_CLIENTS.c.tenant_id == tenant_id)
     return await session.execute(statement.order_by(_CLIENTS.c.created_at, _CLIENTS.c.client_id))
@@ -50,7 +50,7 @@ async def read_clients(session: Session, tenant_id: str | None) -> Sequence[Row[
 async def change_client(session: Session, client_id: str, values: Mapping[str, Any], *, keeps_former: bool) -> bool:
     """Change a client; ``keeps_former``: its present secret becomes the former one. Return whether it exists."""
     former = _CLIENTS.c.secret_digest if keeps_former else None
-    statement = update(_CLIENTS).where(_CLIENTS.c.client_id == client_id, _CLIENTS.c.is_active)
+    statement = update(_CLIENTS).where(_CLIENTS.c.client_id == client_id)
     changed = statement.values(former_digest=former, version=_CLIENTS.c.version + 1, **values)
     return bool(await session.rowcount(changed))
 

@@ -49,8 +49,7 @@ class AdminApi(ODataApi):
     def __init__(self, context: Context, authenticator: Authentication, *, issues_tokens: bool) -> None:
         """``issues_tokens``: callers have their tokens from this service, to whose clients it gives them."""
         source = AdminSource(context, OPERATIONS)
-        hooks = _AdminHooks(context, authenticator)
-        hooks.issues_tokens = issues_tokens
+        hooks = _AdminHooks(context, authenticator, issues_tokens=issues_tokens)
         super().__init__(edm_for(Service.ADMIN), source, hooks, root=ROOT)
 
 
@@ -59,17 +58,18 @@ class _AdminHooks(BrowserHooks):
 
     default_version = "4.0"
     patch_returns = "representation"
-    issues_tokens = True
+
+    def __init__(self, context: Context, authenticator: Authentication, *, issues_tokens: bool) -> None:
+        super().__init__(context, authenticator)
+        self._issues_tokens = issues_tokens
 
     def permit(self, caller: Caller, access: Access, request: Request) -> None:
         """Require one of the three roles, then check what the collections allow, then what the role allows."""
         caller.require_scope(*ROLES)
         if access.entity_set is not None:
             refuse_what_is_not_written(access.entity_set, access.kind, request)
-            if access.entity_set.name == "Clients" and not self.issues_tokens and access.kind != "read":
-                raise ODataError(
-                    409, "NO_OWN_TOKENS", "Tokens do not come from this service: nothing is a client of it."
-                )
+            if access.entity_set.name == "Clients" and not self._issues_tokens and access.kind != "read":
+                raise ODataError(409, "NO_OWN_TOKENS", "This service issues no tokens, so it has no clients.")
         caller.require_scope(*scopes_for(access))
         if access.kind in {"create", "update"}:
             check_tenant(caller.tenant_id, request.body)

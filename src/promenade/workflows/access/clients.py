@@ -33,6 +33,7 @@ class Client:
     former_until: datetime | None = None
     tokens_from: datetime | None = None
     last_used_at: datetime | None = None
+    is_active: bool = True
 
     def accepts_former_until(self, now: datetime) -> datetime | None:
         """Return how long the secret before the present one is still accepted; None: it is not."""
@@ -175,6 +176,7 @@ def client_of(row: Any) -> Client:
         row.former_until,
         row.tokens_from,
         row.last_used_at,
+        row.is_active,
     )
 
 

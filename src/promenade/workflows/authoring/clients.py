@@ -34,6 +34,8 @@ class _Clients(Rules):
                 _renew_secret(unit, write)
             if write.verb == WITHDRAW:
                 write.after |= {"tokens_from": unit.at, "former_digest": None, "former_until": None}
+            if write.before is not None and not set(write.before["scopes"]) <= set(write.after["scopes"]):
+                write.after["tokens_from"] = unit.at  # they carry a scope that the client no longer has
 
     async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
         for write in writes:

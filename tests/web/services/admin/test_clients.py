@@ -43,6 +43,14 @@ def test_a_new_secret_leaves_the_former_one_valid_until_it_is_withdrawn(admin: A
     assert [_grant(admin, made, one) for one in (made["secret"], renewed["secret"])] == [401, 200]
 
 
+def test_tokens_with_a_scope_that_was_taken_away_are_withdrawn(admin: Admin) -> None:
+    made = _made(admin, scopes=["svc.POSReader", "svc.Sync"])
+    more = admin.patch(f"Clients({made['ID']})", {"scopes": ["svc.Sync", "svc.POSReader", "PublicApi.Read"]}).json()
+    assert more["tokensFrom"] is None
+    fewer = admin.patch(f"Clients({made['ID']})", {"scopes": ["svc.POSReader"]}).json()
+    assert fewer["tokensFrom"] == fewer["modifiedAt"]
+
+
 def test_a_client_that_is_switched_off_or_deleted_gets_no_token(admin: Admin) -> None:
     made = _made(admin)
     for is_active, expected in ((False, 401), (True, 200)):
