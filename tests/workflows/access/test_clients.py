@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import update
 
 from promenade.errors import Invalid, NotFound
+from promenade.store.access.clients import note_use
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Database
 from promenade.workflows.access.clients import (
@@ -19,6 +21,7 @@ from promenade.workflows.access.clients import (
     rotate_client,
 )
 from promenade.workflows.access.tenants import create_tenant
+from promenade.workflows.access.uses import Uses
 
 START = datetime(2026, 3, 2, 8, 0, 0, 250_000, tzinfo=UTC)
 TENANT, CLIENT = "acme", "till"
@@ -61,15 +64,35 @@ async def test_a_secret_that_has_leaked_is_refused_at_once(issuing: Database, wi
     assert await accepted(issuing, START) == [SECOND]
 
 
-async def test_the_list_tells_the_last_use_and_the_rotation(issuing: Database) -> None:
-    used = START + timedelta(hours=1)
-    await accepted(issuing, used)
-    await accepted(issuing, used + timedelta(seconds=59))
-    await rotate_client(issuing, CLIENT, SECOND, at=used, overlap_hours=2)
+async def test_the_list_tells_the_last_use_to_the_minute(issuing: Database) -> None:
+    seconds = 0.0
+    uses = Uses(issuing, note_use, lambda: seconds)
+
+    async def last_use(at: datetime) -> datetime | None:
+        """Return the last use after one at this time, once it is recorded."""
+        await uses.note(CLIENT, at)
+        async with asyncio.timeout(10):
+            while (await list_clients(issuing))[0].last_used_at is None:  # noqa: ASYNC110 -- only the row tells
+                await asyncio.sleep(0)
+        return (await list_clients(issuing))[0].last_used_at
+
+    assert await last_use(START) == START
+    seconds = 59.0
+    assert await last_use(START + timedelta(seconds=59)) == START
+    seconds = 60.0
+    later = START + timedelta(seconds=60)
+    async with asyncio.timeout(10):
+        while await last_use(later) != later:  # noqa: ASYNC110 -- only the row tells
+            await asyncio.sleep(0)
+
+
+async def test_the_list_tells_the_rotation(issuing: Database) -> None:
+    at = START + timedelta(hours=1)
+    await rotate_client(issuing, CLIENT, SECOND, at=at, overlap_hours=2)
     (client,) = await list_clients(issuing, TENANT)
-    assert (client.last_used_at, client.rotated_at) == (used, used)
-    assert client.accepts_former_until(used) == used + timedelta(hours=2)
-    assert client.accepts_former_until(used + timedelta(hours=2)) is None
+    assert client.rotated_at == at
+    assert client.accepts_former_until(at) == at + timedelta(hours=2)
+    assert client.accepts_former_until(at + timedelta(hours=2)) is None
 
 
 async def test_a_client_that_is_switched_off_is_listed_and_gets_no_token_with_a_new_secret_either(

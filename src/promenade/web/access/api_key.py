@@ -68,7 +68,7 @@ class StoreAuthenticator:
         name = self._known.ring.name_of(given, at)
         if name is None:
             return None
-        await self._known.note_use(name, at)
+        await self._known.uses.note(name, at)
         return _till(self._known.tenant_id, f"{_TILL}:{name}")
 
     async def authenticate_browser(self, scope: Scope) -> Caller:

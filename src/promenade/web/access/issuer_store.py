@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from promenade.store.access.clients import note_use
 from promenade.store.driver.unit import Database
 from promenade.web.access.issuer import TOKEN_SECONDS, generate_signing_key
 from promenade.workflows.access.authorization_codes import AuthorizationCode, keep_code, take_code
@@ -16,6 +17,7 @@ from promenade.workflows.access.clients import (
     authenticate_client,
     list_signing_keys,
 )
+from promenade.workflows.access.uses import Uses
 
 
 class DatabaseIssuerStore:
@@ -25,10 +27,15 @@ class DatabaseIssuerStore:
         self._database = database
         self._clock = clock
         self._new_id = new_id
+        self._uses = Uses(database, note_use)
 
     async def authenticate(self, client_id: str, secret: str) -> Client | None:
         """Return the client with this ID and secret."""
-        return await authenticate_client(self._database, client_id, secret, at=self._clock())
+        at = self._clock()
+        client = await authenticate_client(self._database, client_id, secret, at=at)
+        if client is not None:
+            await self._uses.note(client_id, at)
+        return client
 
     async def signing_keys(self) -> Sequence[SigningKey]:
         """Return the keys that verify, the signing one first."""

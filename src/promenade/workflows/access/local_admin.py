@@ -7,7 +7,6 @@ equivalent options), in a thread and one at a time, so that guessing cannot exha
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 import unicodedata
 from collections.abc import Callable
@@ -32,14 +31,13 @@ from promenade.store.access.till_keys import TillKey, note_use, read_till_keys
 from promenade.store.driver.unit import Database, Session
 from promenade.workflows.access.tenants import create_tenant
 from promenade.workflows.access.till_keys import Ring, not_a_store
+from promenade.workflows.access.uses import Uses
 
 PASSWORD_LENGTH_MIN = 8
 PASSWORD_BYTES_MAX = 1024
 KNOWN_SECONDS = 2.0
 """How old what a process knows of its store may be: another process may have changed it."""
 
-_USE_SECONDS = 60.0  # between two records of when a till last used its key
-_NOTING_SECONDS = 0.1  # that a till waits for such a record
 _KEY_SECONDS = 1.0  # minimum interval between reads caused by wrong keys
 _WAITING_MAX = 8
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
@@ -93,8 +91,8 @@ class KnownStore:
         self._ring = Ring()
         self._read_at = seconds()
         self._changes = 0
-        self._used_at: dict[str, float] = {}  # by the name of a till: when this was last recorded
-        self._noting: set[asyncio.Task[None]] = set()  # records that a busy database has not taken yet
+        self.uses = Uses(database, note_use, seconds)
+        """When tills have last shown their keys, by their names."""
 
     @property
     def tenant_id(self) -> str:
@@ -150,21 +148,6 @@ class KnownStore:
         """Reread after this process has changed the rows, so that the change holds here at once. Raises Unavailable."""
         self._changes += 1
         await self.read()
-
-    async def note_use(self, name: str, at: datetime) -> None:
-        """Record that a till has shown its key, once a minute; a busy database does it later, or not at all."""
-        now = self._seconds()
-        if now - self._used_at.get(name, float("-inf")) < _USE_SECONDS:
-            return
-        self._used_at[name] = now
-        noting = asyncio.create_task(self._note_use(name, at), name="till key")
-        self._noting.add(noting)
-        noting.add_done_callback(self._noting.discard)
-        await asyncio.wait({noting}, timeout=_NOTING_SECONDS)
-
-    async def _note_use(self, name: str, at: datetime) -> None:
-        with contextlib.suppress(Unavailable):
-            await self._database.write(lambda session: note_use(session, name, at), system=True, durable=False)
 
 
 async def _read_both(session: Session) -> tuple[StoreRow | None, list[TillKey]]:

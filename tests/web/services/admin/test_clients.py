@@ -26,9 +26,9 @@ def test_a_new_client_gets_tokens_with_the_secret_that_only_this_response_tells(
     assert made["clientId"] == made["ID"]
     assert len(made["secret"]) == 43  # 256 bits
     assert _grant(admin, made, made["secret"]) == 200
-    read = admin.get(f"Clients({made['ID']})").json()
+    while (read := admin.get(f"Clients({made['ID']})").json())["lastUsedAt"] is None:
+        pass  # a busy database records it later
     assert "secret" not in read
-    assert read["lastUsedAt"] is not None
     assert not any("digest" in name.lower() for name in read)
 
 
