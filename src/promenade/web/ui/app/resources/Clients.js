@@ -1,18 +1,15 @@
 sap.ui.define(
   [
-    "sap/m/MultiComboBox",
     "sap/ui/core/Component",
-    "sap/ui/core/ListItem",
     "promenade/generic/Extensions",
     "promenade/generic/FieldDialog",
-    "promenade/generic/Messages",
     "promenade/generic/Meta",
-    "promenade/net/Http",
     "promenade/resources/Doing",
     "promenade/resources/Secret",
-    "promenade/resources/Texts"
+    "promenade/resources/Texts",
+    "promenade/resources/Ticks"
   ],
-  function (MultiComboBox, Component, ListItem, Extensions, FieldDialog, Messages, Meta, Http, Doing, Secret, Texts) {
+  function (Component, Extensions, FieldDialog, Meta, Doing, Secret, Texts, Ticks) {
     "use strict";
 
     const SET = "Clients";
@@ -27,48 +24,15 @@ sap.ui.define(
     ];
     const words = () => Texts.of(Component.getComponentById("promenade"));
 
-    /** Lets scopes be ticked, each with a sentence of what it opens. */
-    function scopePicker(field, {model}) {
-      return new MultiComboBox({
-        width: "100%",
-        showSecondaryValues: true,
-        showSelectAll: false,
-        items: SCOPES.map((key) => new ListItem({key, text: key, additionalText: `{i18n>resources.scope.${key}}`})),
-        selectedKeys: {path: field.path, model}
-      });
-    }
-
-    async function showSecret({clientId, secret}) {
-      const t = await words();
-      await Secret.show({
-        title: t("resources.clientSecret"),
-        text: t("resources.clientSecretOnce"),
-        values: [
-          {label: t("resources.clientId"), value: clientId},
-          {label: t("resources.secret"), value: secret}
-        ]
-      });
-    }
+    const SHOWN = {
+      title: "resources.clientSecret",
+      text: "resources.clientSecretOnce",
+      values: ({clientId, secret}) => ({"resources.clientId": clientId, "resources.secret": secret})
+    };
 
     /** Asks for a new client, shows its secret, and leads to its page. */
-    async function create({view, meta}) {
-      try {
-        const t = await words();
-        const made = await FieldDialog.open({
-          title: t("resources.newClient"),
-          action: t("resources.newClient"),
-          fields: ["name", "scopes"].map((path) => meta.field(path)),
-          values: {scopes: []},
-          submit: (changed, all) => Http.post(`/admin/${SET}`, {...changed, scopes: all.scopes})
-        });
-        if (made) {
-          await showSecret(made);
-          view.getController().getOwnerComponent().getRouter().navTo("object", {set: SET, key: made.ID});
-        }
-      } catch (error) {
-        Messages.show(error);
-      }
-    }
+    const create = (page) =>
+      Secret.create(page, {action: "resources.newClient", paths: ["name", "scopes"], ticked: "scopes", ...SHOWN});
 
     /** Lets name and scopes be changed. */
     async function change({model, context}) {
@@ -91,7 +55,7 @@ sap.ui.define(
       ({context}) =>
         Doing.patch(context, {isActive});
 
-    const renew = async ({context}) => showSecret(await Doing.patch(context, {secret: null}));
+    const renew = async ({context}) => Secret.show(SHOWN, await Doing.patch(context, {secret: null}));
 
     const isOpen = (context) => Doing.isOpen(SET, context);
     const ACTIONS = [
@@ -133,7 +97,7 @@ sap.ui.define(
     return {
       /** Adds scopes to choose from, and secrets that are shown once. */
       extend() {
-        Extensions.input(SET, "scopes", scopePicker);
+        Extensions.input(SET, "scopes", Ticks.of(SCOPES, "resources.scope"));
         Extensions.add(SET, {
           listActions: [
             {

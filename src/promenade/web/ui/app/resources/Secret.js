@@ -9,10 +9,29 @@ sap.ui.define(
     "sap/m/Text",
     "sap/m/VBox",
     "sap/ui/core/Component",
+    "promenade/generic/FieldDialog",
+    "promenade/generic/Messages",
+    "promenade/net/Http",
     "promenade/resources/Texts"
   ],
-  function (Button, Dialog, HBox, Input, Label, MessageToast, Text, VBox, Component, Texts) {
+  function (
+    Button,
+    Dialog,
+    HBox,
+    Input,
+    Label,
+    MessageToast,
+    Text,
+    VBox,
+    Component,
+    FieldDialog,
+    Messages,
+    Http,
+    Texts
+  ) {
     "use strict";
+
+    const words = () => Texts.of(Component.getComponentById("promenade"));
 
     /** Puts the value where it can be pasted from; where the browser does not let pages do that, it is marked. */
     async function copy(input, t) {
@@ -39,23 +58,22 @@ sap.ui.define(
       copy,
 
       /**
-       * Shows what nobody can read any more afterwards; resolves when the person says that it is kept.
+       * Shows what nobody can read any more afterwards; resolves when the person says that it is kept. Texts are given
+       * by their names: `title`, `text`, and those of the values.
        *
-       * @param {object} options
-       * @param {string} options.title
-       * @param {string} options.text
-       * @param {{label: string, value: string}[]} options.values
+       * @param {{title: string, text: string, values: (made: any) => Record<string, string>}} shown
+       * @param {any} made
        * @returns {Promise<void>}
        */
-      async show({title, text, values}) {
-        const t = await Texts.of(Component.getComponentById("promenade"));
-        const rows = values.flatMap((one) => row(one, t));
+      async show({title, text, values}, made) {
+        const t = await words();
+        const rows = Object.entries(values(made)).flatMap(([label, value]) => row({label: t(label), value}, t));
         /** @type {Promise<void>} */
         const kept = new Promise((resolve) => {
           const dialog = new Dialog({
-            title,
+            title: t(title),
             contentWidth: "34rem",
-            content: [new VBox({items: [new Text({text}).addStyleClass("sapUiSmallMarginBottom"), ...rows]})],
+            content: [new VBox({items: [new Text({text: t(text)}).addStyleClass("sapUiSmallMarginBottom"), ...rows]})],
             endButton: new Button({text: t("resources.secretKept"), type: "Emphasized", press: () => dialog.close()}),
             afterClose() {
               dialog.destroy();
@@ -65,6 +83,29 @@ sap.ui.define(
           dialog.open();
         });
         await kept;
+      },
+
+      /**
+       * Asks for something new that has a secret, shows that, and leads to its page. `action`: the text of the button,
+       * `paths`: what is asked for, `ticked`: what of it is a list.
+       */
+      async create({view, meta}, {action, paths, ticked, ...shown}) {
+        try {
+          const t = await words();
+          const made = await FieldDialog.open({
+            title: t(action),
+            action: t(action),
+            fields: paths.map((path) => meta.field(path)),
+            values: {[ticked]: []},
+            submit: (changed, all) => Http.post(`/admin/${meta.set}`, {...changed, [ticked]: all[ticked]})
+          });
+          if (made) {
+            await this.show(shown, made);
+            view.getController().getOwnerComponent().getRouter().navTo("object", {set: meta.set, key: made.ID});
+          }
+        } catch (error) {
+          Messages.show(error);
+        }
       }
     };
   }

@@ -2,37 +2,31 @@ sap.ui.define(
   [
     "sap/m/MessageBox",
     "sap/m/MessageStrip",
-    "sap/m/MultiComboBox",
     "sap/ui/core/Component",
-    "sap/ui/core/ListItem",
     "promenade/generic/Extensions",
     "promenade/generic/FieldDialog",
     "promenade/generic/Format",
-    "promenade/generic/Messages",
     "promenade/generic/Meta",
-    "promenade/net/Http",
     "promenade/resources/Deliveries",
     "promenade/resources/Doing",
     "promenade/resources/Secret",
     "promenade/resources/Texts",
+    "promenade/resources/Ticks",
     "promenade/resources/eventKinds"
   ],
   function (
     MessageBox,
     MessageStrip,
-    MultiComboBox,
     Component,
-    ListItem,
     Extensions,
     FieldDialog,
     Format,
-    Messages,
     Meta,
-    Http,
     Deliveries,
     Doing,
     Secret,
     Texts,
+    Ticks,
     eventKinds
   ) {
     "use strict";
@@ -41,23 +35,6 @@ sap.ui.define(
     const EVERYTHING = "*";
     const unread = (path, model) => ({path, model, targetType: "any"});
     const words = () => Texts.of(Component.getComponentById("promenade"));
-
-    /** Lets kinds of events be ticked, each with a sentence of what happened then. */
-    function kindPicker(field, {model}) {
-      const item = (key) =>
-        new ListItem({
-          key,
-          text: key === EVERYTHING ? "{i18n>resources.everyEvent}" : key,
-          additionalText: `{i18n>resources.event.${key}}`
-        });
-      return new MultiComboBox({
-        width: "100%",
-        showSecondaryValues: true,
-        showSelectAll: false,
-        items: [EVERYTHING, ...eventKinds].map(item),
-        selectedKeys: {path: field.path, model}
-      });
-    }
 
     /** Sending is paused or taken up again. */
     const switchTo =
@@ -73,32 +50,16 @@ sap.ui.define(
       }
     }
 
-    async function showSecret(secret) {
-      const t = await words();
-      const values = [{label: t("resources.secret"), value: secret}];
-      await Secret.show({title: t("resources.secretTitle"), text: t("resources.secretOnce"), values});
-    }
-
     /** Asks for a new subscription, shows its secret, and leads to its page. */
-    async function subscribe({view, meta}) {
-      try {
-        const t = await words();
-        const fields = ["name", "callbackUrl", "eventTypes", "description"].map((path) => meta.field(path));
-        const made = await FieldDialog.open({
-          title: t("resources.subscribe"),
-          action: t("resources.subscribe"),
-          fields,
-          values: {eventTypes: []},
-          submit: (changed, all) => Http.post(`/admin/${SET}`, {...changed, eventTypes: all.eventTypes})
-        });
-        if (made) {
-          await showSecret(made.secret);
-          view.getController().getOwnerComponent().getRouter().navTo("object", {set: SET, key: made.ID});
-        }
-      } catch (error) {
-        Messages.show(error);
-      }
-    }
+    const subscribe = (page) =>
+      Secret.create(page, {
+        action: "resources.subscribe",
+        paths: ["name", "callbackUrl", "eventTypes", "description"],
+        ticked: "eventTypes",
+        title: "resources.secretTitle",
+        text: "resources.secretOnce",
+        values: ({secret}) => ({"resources.secret": secret})
+      });
 
     /** Lets the kinds of events of a subscription be chosen anew. */
     async function chooseKinds({model, context}) {
@@ -167,7 +128,8 @@ sap.ui.define(
     return {
       /** Adds kinds of events to choose from, pausing, and the log of deliveries with replays. */
       extend() {
-        Extensions.input(SET, "eventTypes", kindPicker);
+        const everything = {[EVERYTHING]: "{i18n>resources.everyEvent}"};
+        Extensions.input(SET, "eventTypes", Ticks.of([EVERYTHING, ...eventKinds], "resources.event", everything));
         Extensions.add(SET, {
           header: [{id: "paused", create: pausedStrip}],
           listActions: [
