@@ -17,13 +17,18 @@ def first(page: Page) -> Locator:
     return page.locator("[id$='-rows-row0-col0']:visible")
 
 
-def scroll(page: Page) -> str:
-    """Scroll a list down and return what its first row shows then."""
-    top = str(first(page).text_content())
-    page.locator(".sapUiTableVSb:visible").first.evaluate(SCROLL)
-    expect(first(page)).not_to_have_text(top)
+def shown(page: Page) -> str:
+    """Return what the first row of a list shows, once it shows something: a row is drawn before it has been read."""
     expect(first(page)).not_to_have_text("")
     return str(first(page).text_content())
+
+
+def scroll(page: Page) -> str:
+    """Scroll a list down and return what its first row shows then."""
+    top = shown(page)
+    page.locator(".sapUiTableVSb:visible").first.evaluate(SCROLL)
+    expect(first(page)).not_to_have_text(top)
+    return shown(page)
 
 
 def enter(page: Page, name: str) -> None:
@@ -33,8 +38,7 @@ def enter(page: Page, name: str) -> None:
 
 def test_a_list_is_where_it_was_left_and_opens_at_its_top(desk: Desk) -> None:
     page = desk.sit(address="list/Articles")
-    first(page).wait_for()
-    top = str(first(page).text_content())
+    top = shown(page)
     left = scroll(page)
     first(page).click()
     page.wait_for_url("**object/Articles/**")
