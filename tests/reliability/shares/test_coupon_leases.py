@@ -206,15 +206,21 @@ async def test_c1_stores_and_tills_fight_over_one_code(stores: Stores, seed: int
         if held.reservation_id is not None and (await till.redeem(held.reservation_id, f"R{number}")).reason is None:
             spent.append(f"R{number}")
 
-    async def hold(store: str) -> None:
-        if not (await stores.lease(store, "SAVE-1")).leased:
-            return
-        if rng.random() < 0.9:
-            await stores.give_back(store, "SAVE-1")
-        else:
-            kept.append(store)
+    names = [f"store {number}" for number in range(8)]
+    locks = {name: asyncio.Lock() for name in names}  # of one store, no request gives back what another has kept
+    for name in names:
+        await stores.open(name)
 
-    doings = [*(hold(rng.choice(["north", "south"])) for _ in range(40)), *(reserve(number) for number in range(12))]
+    async def hold(store: str) -> None:
+        async with locks[store]:
+            if store in kept or not (await stores.lease(store, "SAVE-1")).leased:
+                return
+            if rng.random() < 0.9:
+                await stores.give_back(store, "SAVE-1")
+            else:
+                kept.append(store)
+
+    doings = [*(hold(rng.choice(names)) for _ in range(40)), *(reserve(number) for number in range(12))]
     doings += [sell(number) for number in range(12)]
     rng.shuffle(doings)
     await asyncio.gather(*doings)
