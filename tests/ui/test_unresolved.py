@@ -19,7 +19,7 @@ def test_a_typed_store_is_never_dropped(desk: Desk) -> None:
     field = page.get_by_label("POS groups").locator("visible=true").last
     field.fill(UNKNOWN)
     rules.press_save()  # at once, while it is looked up
-    expect(page.get_by_text(NOTHING).first).to_be_visible()
+    expect(field).to_have_accessible_error_message(NOTHING)
     expect(field).to_be_focused()
     expect(field).to_have_value(UNKNOWN)
     field.fill("CH-ZRH")
@@ -35,7 +35,7 @@ def test_a_typed_parent_is_found_or_an_error(desk: Desk) -> None:
     field = page.get_by_role("textbox", name="Parent")
     field.fill(UNKNOWN)
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text(NOTHING).first).to_be_visible()
+    expect(field).to_have_accessible_error_message(NOTHING)
     expect(field).to_be_focused()
     field.fill("CH-ZRH")
     page.get_by_role("button", name="Save").click()
@@ -50,7 +50,7 @@ def test_a_typed_article_of_a_rule_is_found_or_an_error(desk: Desk) -> None:
     card = rules.add("Conditions", "Article")
     rules.do(card, ("fill", "Article", UNKNOWN), ("fill", "From how many pieces", "2"))
     rules.press_save()
-    expect(rules.page.get_by_text(NOTHING).first).to_be_visible()
+    expect(rules.page.locator("[aria-invalid=true]:visible")).to_have_accessible_error_message(NOTHING)
     assert rules_of(desk.shop, entity_id, "Conditions") == []
     ean = first(desk, "Articles?$filter=articleNumber eq '100003'")["ean"]
     rules.do(card, ("fill", "Article", ean))

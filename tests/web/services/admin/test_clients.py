@@ -43,6 +43,11 @@ def test_a_new_secret_leaves_the_former_one_valid_until_it_is_withdrawn(admin: A
     assert [_grant(admin, made, one) for one in (made["secret"], renewed["secret"])] == [401, 200]
 
 
+def test_a_scope_that_is_given_twice_is_stored_once(admin: Admin) -> None:
+    made = _made(admin, scopes=["svc.POSReader", "svc.Sync", "svc.POSReader"])
+    assert made["scopes"] == ["svc.POSReader", "svc.Sync"]
+
+
 def test_tokens_with_a_scope_that_was_taken_away_are_withdrawn(admin: Admin) -> None:
     made = _made(admin, scopes=["svc.POSReader", "svc.Sync"])
     more = admin.patch(f"Clients({made['ID']})", {"scopes": ["svc.Sync", "svc.POSReader", "PublicApi.Read"]}).json()
