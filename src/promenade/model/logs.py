@@ -110,7 +110,11 @@ class CalculationLogPromotions(Entity, public=RO, admin=RO, reporting=RO, packed
 
 
 class AuditLogs(
-    Entity, public=RO, admin=RO, managed=False, indexes=(("timestamp",), ("entity_type", "entity_id", "timestamp"))
+    Entity,
+    public=RO,
+    admin=RO,
+    managed=False,
+    indexes=(("timestamp",), ("entity_type", "entity_id", "timestamp"), ("owner_type", "owner_id", "timestamp")),
 ):
     """A change to a row: time, user and action; for budgets also the field with its old and new value."""
 
@@ -124,6 +128,14 @@ class AuditLogs(
         255, "Name of the row, or its ID if it has no name.", required=True, read_only=True, searchable=True
     )
     note = text(2000, "For budgets: the field with its old and new value.", read_only=True, searchable=True)
+    owner_type = text(50, "The entity set of the row on whose page it is shown: Promotions for a condition; else "
+                      "entityType.", required=True, read_only=True, hidden_from=PUBLIC, label="Kind")  # fmt: skip
+    owner_id = text(50, "ID of that row.", required=True, read_only=True, hidden_from=PUBLIC)
+    owner_name = text(255, "Name of that row.", required=True, read_only=True, searchable=True, hidden_from=PUBLIC,
+                      label="Of")  # fmt: skip
+    changes = text(None, "Old and new values as a JSON list: `property`, `from` and `to`, with `fromId`, `toId` and "
+                   "`target` of a link; for a row that it consists of also `part`, `act`, `name` and `id`; `more`: so "
+                   "many further ones.", read_only=True, searchable=True, hidden_from=PUBLIC)  # fmt: skip
 
 
 class LoyaltyTransactions(

@@ -32,7 +32,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "transactionId", "status", "confirmedAt", "posGroup_ID", "customerId", "discount", "grandTotal",
             "loyaltyPoints", "discrepancy",
         ),
-        "AuditLogs": ("timestamp", "actor", "action", "entityType", "entityName", "note"),
+        "AuditLogs": ("timestamp", "actor"),
         "NotificationLogs": (
             "createdAt", "eventType", "status", "subscription_ID", "attempts", "httpStatus", "lastError",
             "lastAttemptAt", "nextAttemptAt",
@@ -46,9 +46,15 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """The columns of lists, where the general choice is not the best; by wire names."""
 
 FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"NotificationLogs": ("status", "eventType", "subscription_ID", "createdAt")}
+    {
+        "NotificationLogs": ("status", "eventType", "subscription_ID", "createdAt"),
+        "AuditLogs": ("actor", "ownerType", "timestamp", "action"),
+    }
 )
 """What lists are filtered by at hand, where the general choice is not the best: by what has an index."""
+
+HIDDEN: Mapping[str, tuple[str, ...]] = MappingProxyType({"AuditLogs": ("entityId", "ownerId", "changes")})
+"""Properties that are for programs, and for pages that say them in words."""
 
 LATEST_BY: Mapping[str, str] = MappingProxyType({"NotificationLogs": "createdAt"})
 """The moment by which a list comes from the last to the first, where it is not the first one of the entity."""

@@ -8,6 +8,7 @@ from functools import cached_property
 from odata_server.edm import Annotation, AnnotationPath, Operation, Primitive, Property, Schema
 from odata_server.edm import EntityType as OdataType
 from promenade.model.declare import EntityType, Field, Link
+from promenade.model.ui.hints import HIDDEN
 
 MANAGED = ("createdAt", "createdBy", "modifiedAt", "modifiedBy")
 
@@ -114,7 +115,7 @@ class Sight:
     def is_hidden(self, set_name: str, prop: Property) -> bool:
         """Return whether a property is only meaningful to programs."""
         field = self.field(set_name, prop)
-        if field is not None and field.name in ("id", "tenant_id"):
+        if (field is not None and field.name in ("id", "tenant_id")) or prop.name in HIDDEN.get(set_name, ()):
             return True
         return prop.name.endswith("Criticality") or any(one.term == "UI.Hidden" for one in prop.annotations)
 

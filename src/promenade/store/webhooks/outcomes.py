@@ -14,6 +14,7 @@ from typing import Any, Literal
 from sqlalchemy import Row, bindparam, delete, func, insert, literal, or_, select, update
 
 from promenade.events import WebhookDeliveryDeadLetter
+from promenade.store.authoring.trail import Subject, trail_entry
 from promenade.store.driver.leases import DELIVERIES
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
@@ -22,7 +23,6 @@ from promenade.store.webhooks.outbox import emit_for
 from promenade.store.webhooks.queue import Key, among
 
 FAILURES_MAX = 5  # consecutive deliveries given up, after which a subscription is disabled
-_NAME_MAX = 255
 
 _AUDIT = table("AuditLogs")
 _LOGS = table("NotificationLogs")
@@ -206,17 +206,9 @@ def _counted(row: Row[Any], outcomes: Iterable[Outcome]) -> tuple[int, Outcome |
 
 def _audit_row(row: Row[Any], outcome: Outcome, at: datetime, new_id: Callable[[], str]) -> dict[str, Any]:
     why = "the receiver answered 410" if outcome.ends else f"{FAILURES_MAX} deliveries in a row were given up"
-    return {
-        "tenant_id": row.tenant_id,
-        "id": new_id(),
-        "timestamp": at,
-        "actor": "system",
-        "action": "DEACTIVATE",
-        "entity_type": "WebhookSubscriptions",
-        "entity_id": row.id,
-        "entity_name": (row.name or row.id)[:_NAME_MAX],
-        "note": f"Switched off: {why}.",
-    }
+    subject = Subject("WebhookSubscriptions", row.id, row.name or row.id)
+    entry = trail_entry(new_id(), at, "system", "DEACTIVATE", subject, note=f"Switched off: {why}.")
+    return {"tenant_id": row.tenant_id, **entry}
 
 
 def _modified(at: datetime) -> dict[str, Any]:

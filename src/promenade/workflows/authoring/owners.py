@@ -122,14 +122,30 @@ class Owners:
         return list(dict.fromkeys(subject for row in rows for subject in self._subjects_of(write.shape, row)))
 
     def _subjects_of(self, shape: Shape, row: Columns) -> list[Subject]:
+        top = self._top(shape, row)
+        if top is None:
+            return []
+        shape, row = top
+        if shape.set_name in KINDS:
+            return [(shape.set_name, row["id"])]
+        return [("Promotions", key) for key in promotions_of(shape, row)]
+
+    def top(self, write: Write) -> tuple[Shape, Columns] | None:
+        """Return the topmost row that a write's row is part of, the row itself if it has no owner."""
+        return self._top(write.shape, write.after or write.before or {})
+
+    def _top(self, shape: Shape, row: Columns) -> tuple[Shape, Columns] | None:
         while shape.owner is not None and shape.owner_column is not None:
             key = (shape.owner.target, row[shape.owner_column] or "")
             above = self._by_key.get(key)
             found = self._read.get(key) if above is None else above.after or above.before
             if not found:
-                return []
+                return None
             shape, row = shape_of(shape.owner.target), found
-        if shape.set_name in KINDS:
-            return [(shape.set_name, row["id"])]
-        links = [link for link in shape.entity.links if link.target == "Promotions" and not link.soft]
-        return [("Promotions", row[link.column]) for link in links if row[link.column]]
+        return shape, row
+
+
+def promotions_of(shape: Shape, row: Columns) -> list[str]:
+    """Return the promotions that a row without an owner is about: a pilot config, a link to a group."""
+    links = [link for link in shape.entity.links if link.target == "Promotions" and not link.soft]
+    return [row[link.column] for link in links if row[link.column]]

@@ -58,6 +58,7 @@ class Write:
     verb: str | None = None  # of its state transition
     note: str | None = None  # in the audit trail, instead of the names of the changed fields
     emptied: list[tuple[str, str]] = field(default_factory=list)
+    top: tuple[Shape, Columns] | None = None  # the topmost row that it is part of
 
     @property
     def set_name(self) -> str:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from promenade.errors import Conflict, Detail, Invalid, NotAllowed, NotFound
 from promenade.model.declare import NONE, RO, RW_RESTRICTED, Service
 from promenade.store.authoring.faults import BrokenConstraint, Constraint, guarded
-from promenade.store.authoring.statements import Columns, delete_rows, find_keys, hold, insert_rows, update_rows
+from promenade.store.authoring.statements import delete_rows, find_keys, hold, insert_rows, update_rows
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.changes import record_change
 from promenade.workflows.authoring.checks import check_references, check_unused, check_values, is_plain
@@ -23,6 +22,7 @@ from promenade.workflows.authoring.owners import Owners, hold_upwards
 from promenade.workflows.authoring.planning import UNIT_ROWS_MAX, Plan
 from promenade.workflows.authoring.rules import Rules, registered
 from promenade.workflows.authoring.shapes import Shape, codes, shape_of
+from promenade.workflows.authoring.trail import write_audit
 from promenade.workflows.authoring.unit import Act, Decision, Row, Unit, Write
 
 
@@ -217,11 +217,11 @@ class Authoring:
                 await self._carry_out(plan)
         return moved
 
-    def record(self, set_name: str, row: Mapping[str, Any], verb: str) -> None:
+    def record(self, set_name: str, row: Mapping[str, Any], verb: str, note: str | None = None) -> None:
         """Add ``verb`` on ``row`` (its columns) to the audit trail, without changing the row."""
         same = dict(row)
         self._unit.written.append(
-            Write(shape_of(set_name), Act.UPDATE, same["id"], "", same, same, is_named=True, verb=verb)
+            Write(shape_of(set_name), Act.UPDATE, same["id"], "", same, same, is_named=True, verb=verb, note=note)
         )
 
     async def hold(self, set_name: str, entity_id: str) -> int:
@@ -301,6 +301,7 @@ class Authoring:
         await self._store(writes, owners)
         unit.written += writes
         for write in writes:
+            write.top = owners.top(write)
             for subject in owners.subjects(write):
                 unit.subjects.setdefault(subject, []).append(write)
 
@@ -475,66 +476,10 @@ def _referred_first(writes: Sequence[Write]) -> list[Write]:
     return ordered
 
 
-# --- the audit trail, and word of what decides prices -----------------------------------------------------------------
-
-_NAME_MAX = 255
-_NOTE_MAX = 2000
+# --- word of what decides prices --------------------------------------------------------------------------------------
 
 
 async def write_changes(unit: Unit) -> None:
     """Record the changes that affect prices for all processes, once per kind."""
     for kind in sorted({kind for kind, _ in unit.subjects}):
         await record_change(unit.session, kind, *unit.ids_of(kind), at=unit.at)
-
-
-async def write_audit(unit: Unit) -> None:
-    """Write an AuditLogs row for each named row; for an updated budget one for each field."""
-    rows = [row for write in unit.written if write.is_named for row in _audit_rows(unit, write)]
-    await insert_rows(unit.session, "AuditLogs", rows)
-
-
-def _audit_rows(unit: Unit, write: Write) -> Iterable[Columns]:
-    for note in _notes(write):
-        yield {
-            "id": unit.new_id(),
-            "timestamp": unit.at,
-            "actor": unit.user[:_NAME_MAX],
-            "action": write.verb_code,
-            "entity_type": write.set_name,
-            "entity_id": write.id,
-            "entity_name": name_of(write.shape, write.after or write.before or {})[:_NAME_MAX],
-            "note": None if note is None else note[:_NOTE_MAX],
-        }
-
-
-def _notes(write: Write) -> Iterable[str | None]:
-    """Return the notes: for a changed budget each field's old and new value, for others the names of changed fields."""
-    shown = [name for name in write.changed if _is_shown(write.shape, name)]
-    if write.act is not Act.UPDATE or write.note is not None:
-        return (write.note,)
-    before = write.before or {}
-    if write.set_name == "Budgets" and shown:
-        return [f"{write.shape.wires[name]}: {_text(before[name])} -> {_text(write.after[name])}" for name in shown]
-    return (", ".join(write.shape.wires[name] for name in shown) or None,)
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, Decimal):
-        return format(value.normalize(), "f")
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
-
-
-def _is_shown(shape: Shape, column: str) -> bool:
-    """Return whether the audit trail may mention a column: not if the service hides it."""
-    field = next((one for one in shape.fields.values() if one.name == column), None)
-    return field is None or field.shown_in(Service.PUBLIC)
-
-
-def name_of(shape: Shape, row: Columns) -> str:
-    """Return a display name: the row's name, else its code, else its ID; never a secret."""
-    for column in ("name", *shape.entity.natural_key):
-        if row.get(column) and isinstance(row[column], str) and _is_shown(shape, column):
-            return str(row[column])
-    return str(row.get("id", ""))

@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import groupby
 
 from promenade.engine.money import minor_digits
-from promenade.store.authoring.statements import insert_rows
+from promenade.store.authoring.trail import Subject, change_of, changes_text, trail_entry, write_trail
 from promenade.store.budgets import charges as store
 from promenade.store.budgets.charges import BudgetDraw, Consumption, is_used_up
 from promenade.store.driver.unit import Session
@@ -141,14 +141,8 @@ async def _move(
     context: Context, session: Session, budget_id: str, drawn: BudgetDraw, status: str, action: str, sale: SaleIdentity
 ) -> None:
     await store.move_status(session, budget_id, status, at=sale.at, by=_SYSTEM)
-    trail = {
-        "id": context.new_id(),
-        "timestamp": sale.at,
-        "actor": _SYSTEM,
-        "action": action,
-        "entity_type": "Budgets",
-        "entity_id": budget_id,
-        "entity_name": drawn.name,
-        "note": f"status: {drawn.status} -> {status}",
-    }
-    await insert_rows(session, "AuditLogs", [trail])
+    note = f"status: {drawn.status} -> {status}"
+    budget = Subject("Budgets", budget_id, drawn.name)
+    changes = changes_text([change_of("status", drawn.status, status)])
+    entry = trail_entry(context.new_id(), sale.at, _SYSTEM, action, budget, note=note, changes=changes)
+    await write_trail(session, [entry])

@@ -13,7 +13,8 @@ from datetime import datetime
 from promenade.errors import Conflict, Invalid, NotFound, Unavailable
 from promenade.events import CouponBatchCompleted, CouponBatchFailed
 from promenade.log import Logger
-from promenade.store.authoring.statements import insert_rows, read_rows
+from promenade.store.authoring.statements import read_rows
+from promenade.store.authoring.trail import Subject, trail_entry, write_trail
 from promenade.store.coupons import batches as coupon_batches
 from promenade.store.coupons import pool as coupon_pool
 from promenade.store.coupons.batches import Batch
@@ -180,14 +181,5 @@ async def _end_failed(session: Session, batch: Batch, reason: str, at: datetime,
     await coupon_batches.advance(session, batch, made=batch.made, status="FAILED", at=at)
     failed = CouponBatchFailed(batch.id, batch.coupon_type_id, batch.quantity, batch.made, reason)
     await emit(session, failed, event_id=new_id(), at=at)
-    trail = {
-        "id": new_id(),
-        "timestamp": at,
-        "actor": "system",
-        "action": "FAIL",
-        "entity_type": "CouponCodeBatches",
-        "entity_id": batch.id,
-        "entity_name": batch.name or batch.id,
-        "note": reason,
-    }
-    await insert_rows(session, "AuditLogs", [trail])
+    subject = Subject("CouponCodeBatches", batch.id, batch.name or batch.id)
+    await write_trail(session, [trail_entry(new_id(), at, "system", "FAIL", subject, note=reason)])

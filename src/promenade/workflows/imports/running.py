@@ -25,7 +25,7 @@ from promenade.events import (
     Event,
 )
 from promenade.log import Logger
-from promenade.store.authoring.statements import insert_rows
+from promenade.store.authoring.trail import Subject, trail_entry, write_trail
 from promenade.store.driver.leases import IMPORTS, LeaseLost
 from promenade.store.driver.unit import Session
 from promenade.store.imports import work as import_work
@@ -480,17 +480,8 @@ def _article_event(held: ImportClaim, ended: Ended) -> Event:
 
 async def _audit_articles(context: Context, session: Session, held: ImportClaim, message: str, at: datetime) -> None:
     """Write one audit entry for all articles of a job; other rows are audited one by one when they are stored."""
-    entry = {
-        "id": context.new_id(),
-        "timestamp": at,
-        "actor": held.user,
-        "action": "IMPORT",
-        "entity_type": "Articles",
-        "entity_id": held.job_id,
-        "entity_name": held.source,
-        "note": message,
-    }
-    await insert_rows(session, "AuditLogs", [entry])
+    job = Subject("Articles", held.job_id, held.source)
+    await write_trail(session, [trail_entry(context.new_id(), at, held.user, "IMPORT", job, note=message)])
 
 
 def record_metrics(held: ImportClaim, ended: Ended, at: datetime) -> None:

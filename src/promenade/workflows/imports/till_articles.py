@@ -11,6 +11,7 @@ from itertools import islice
 from types import TracebackType
 
 from promenade.store.authoring.statements import insert_rows
+from promenade.store.authoring.trail import Subject, trail_entry, write_trail
 from promenade.store.driver.unit import Session
 from promenade.store.imports.parts import NumberedRow, pack
 from promenade.workflows.context import Context
@@ -135,17 +136,9 @@ class _Call:
 
     async def _record(self, session: Session, portion: Portion, at: datetime) -> None:
         created = sum(one.is_new for one in portion.stored)
-        entry = {
-            "id": self.context.new_id(),
-            "timestamp": at,
-            "actor": self.user[:_NAME_MAX],
-            "action": "IMPORT",
-            "entity_type": _ENTITY,
-            "entity_id": self.id,
-            "entity_name": _CALL,
-            "note": f"{created} created, {len(portion.stored) - created} updated.",
-        }
-        await insert_rows(session, "AuditLogs", [entry])
+        note = f"{created} created, {len(portion.stored) - created} updated."
+        call = Subject(_ENTITY, self.id, _CALL)
+        await write_trail(session, [trail_entry(self.context.new_id(), at, self.user, "IMPORT", call, note=note)])
 
 
 async def require_room(context: Context, tenant_id: str) -> None:

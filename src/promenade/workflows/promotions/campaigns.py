@@ -126,7 +126,7 @@ async def _link(
         return
     await authoring.update_many("Promotions", {key: {"campaign_ID": campaign_id} for key in promotions})
     # The campaign's own row does not change: the links are in the promotions' rows.
-    authoring.record("Campaigns", campaign, verb)
+    authoring.record("Campaigns", campaign, verb, ", ".join(sorted(row["name"] for row in promotions.values())))
 
 
 # --- calendar entries -------------------------------------------------------------------------------------------------

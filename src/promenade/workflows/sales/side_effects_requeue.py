@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from promenade.errors import Conflict, NotFound
-from promenade.store.authoring.statements import insert_rows
+from promenade.store.authoring.trail import Subject, trail_entry, write_trail
 from promenade.store.driver.unit import Database, Session
 from promenade.store.sales import jobs
 from promenade.store.sales.jobs import Requeued
@@ -87,19 +87,17 @@ async def _audit(
     session: Session, again: Sequence[Requeued], user: str, at: datetime, new_id: Callable[[], str]
 ) -> None:
     rows = [
-        {
-            "id": new_id(),
-            "timestamp": at,
-            "actor": user[:255],
-            "action": "REQUEUE",
-            "entity_type": "SideEffects",
-            "entity_id": one.id,
-            "entity_name": f"{one.transaction_id}/{one.transaction_counter}",
-            "note": one.reason,
-        }
+        trail_entry(
+            new_id(),
+            at,
+            user,
+            "REQUEUE",
+            Subject("SideEffects", one.id, f"{one.transaction_id}/{one.transaction_counter}"),
+            note=one.reason,
+        )
         for one in again
     ]
-    await insert_rows(session, "AuditLogs", rows)
+    await write_trail(session, rows)
 
 
 async def list_side_effects(

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from promenade.errors import Conflict, Invalid, NotFound
-from promenade.store.authoring.statements import Columns, Lock, insert_rows, read_rows
+from promenade.store.authoring.statements import Columns, Lock, read_rows
+from promenade.store.authoring.trail import Subject, trail_entry, write_trail
 from promenade.store.driver.unit import Session
 from promenade.store.webhooks import replay as store
 from promenade.store.webhooks.queue import Queued, enqueue, lane_of
@@ -23,7 +24,6 @@ EVENTS_MAX = 500
 """Events that one call plans: some 40 ms, for which tills wait on SQLite."""
 
 _EXAMINED_MAX = 200_000  # events examined per call, which takes about a second
-_NAME_MAX = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,17 +183,8 @@ async def _still_missed(
 async def _audit(
     authoring: Authoring, session: Session, set_name: str, row_id: str, name: str, note: str, at: datetime
 ) -> None:
-    trail = {
-        "id": authoring.new_id(),
-        "timestamp": at,
-        "actor": authoring.user,
-        "action": "REPLAY",
-        "entity_type": set_name,
-        "entity_id": row_id,
-        "entity_name": name[:_NAME_MAX],
-        "note": note,
-    }
-    await insert_rows(session, "AuditLogs", [trail])
+    subject = Subject(set_name, row_id, name)
+    await write_trail(session, [trail_entry(authoring.new_id(), at, authoring.user, "REPLAY", subject, note=note)])
 
 
 def _too_many() -> Invalid:

@@ -82,7 +82,7 @@ async def seed(database: Database) -> None:
             ("CouponCodes", {"ID": key, "couponType_ID": key, "code": f"SECRET-{number}"}),
             ("AuditLogs", {
                 "ID": key, "timestamp": MADE, "actor": "tests", "action": "CREATE", "entityType": "Campaigns",
-                "entityId": key, "entityName": key,
+                "entityId": key, "entityName": key, "ownerType": "Campaigns", "ownerId": key, "ownerName": key,
             }),
             ("ImportJobs", {"ID": key, "entity": "Articles", "source": "BULK_IMPORT", "status": "RUNNING"}),
             ("ImportJobErrors", {

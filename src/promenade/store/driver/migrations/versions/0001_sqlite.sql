@@ -252,11 +252,17 @@ CREATE TABLE audit_logs (
 	entity_id VARCHAR(50) NOT NULL,
 	entity_name VARCHAR(255) NOT NULL,
 	note VARCHAR(2000),
+	owner_type VARCHAR(50) NOT NULL,
+	owner_id VARCHAR(50) NOT NULL,
+	owner_name VARCHAR(255) NOT NULL,
+	changes TEXT,
 	version INTEGER DEFAULT '1' NOT NULL,
 	CONSTRAINT pk_audit_logs__key PRIMARY KEY (tenant_id, id)
 );
 
 CREATE INDEX ix_audit_logs__entity_type_entity_id_timestamp ON audit_logs (tenant_id, entity_type, entity_id, timestamp);
+
+CREATE INDEX ix_audit_logs__owner_type_owner_id_timestamp ON audit_logs (tenant_id, owner_type, owner_id, timestamp);
 
 CREATE INDEX ix_audit_logs__timestamp ON audit_logs (tenant_id, timestamp);
 

@@ -5,6 +5,7 @@ sap.ui.define([], function () {
   const NOTHING = {columns: [], listActions: [], sections: [], actions: [], header: [], afterCreate: [], underWay: []};
   const known = new Map();
   const inputs = new Map();
+  const choices = new Map();
 
   return {
     /**
@@ -16,7 +17,8 @@ sap.ui.define([], function () {
      * name of an action>]`. `paths`: what an action's `isEnabled` reads. `afterCreate: [({context, view}) => promise]`.
      * A list action with `replaces: ["create"]` is shown in place of the button that creates.
      * `underWay`: the values of `status` of what background work is still at, which is read again until it has ended.
-     * `columns: [{id, labelKey, width, create({model, meta})}]`, `header: [{id, create({view, model, meta})}]`.
+     * `columns: [{id, labelKey, width, create({model, meta}), ready(model)}]`, `ready` being awaited first;
+     * `header: [{id, create({view, model, meta})}]`.
      */
     add(set, more) {
       const before = this.of(set);
@@ -34,6 +36,16 @@ sap.ui.define([], function () {
     /** What was given to `input` for a field, or undefined. */
     inputOf(field) {
       return inputs.get(`${field.set}/${field.path}`);
+    },
+
+    /** Has a list be filtered by a text through a choice: `load(model)` resolves with `[{key, text}]`. */
+    choices(set, path, load) {
+      choices.set(`${set}/${path}`, load);
+    },
+
+    /** What was given to `choices` for a field, or undefined. */
+    choicesOf(field) {
+      return choices.get(`${field.set}/${field.path}`);
     },
 
     /** Has the pages of a set carry out `afterCreate({context, view})` once something was created on the spot. */

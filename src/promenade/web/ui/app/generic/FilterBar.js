@@ -13,6 +13,7 @@ sap.ui.define(
     "sap/ui/core/Item",
     "sap/ui/model/Filter",
     "promenade/generic/Editing",
+    "promenade/generic/Extensions",
     "promenade/generic/Reference",
     "promenade/generic/Texts",
     "promenade/generic/Words"
@@ -31,6 +32,7 @@ sap.ui.define(
     Item,
     Filter,
     Editing,
+    Extensions,
     Reference,
     Texts,
     Words
@@ -75,6 +77,31 @@ sap.ui.define(
         }
       });
       return {control, show: (keys) => control.setSelectedKeys(keys || [])};
+    }
+
+    /** What people would otherwise have to type, see `Extensions.choices`. */
+    function chosen(field, change, model) {
+      const control = new MultiComboBox({
+        width: WIDTH,
+        selectionFinish(event) {
+          const keys = event.getSource().getSelectedKeys();
+          change(keys.length ? keys : undefined);
+        }
+      });
+      let wanted = [];
+      Extensions.choicesOf(field)(model).then((entries) => {
+        if (!control.isDestroyed()) {
+          entries.forEach((one) => control.addItem(new Item({key: one.key, text: one.text})));
+          control.setSelectedKeys(wanted);
+        }
+      });
+      return {
+        control,
+        show(keys) {
+          wanted = keys || [];
+          control.setSelectedKeys(wanted);
+        }
+      };
     }
 
     function links(field, change) {
@@ -146,6 +173,9 @@ sap.ui.define(
     }
 
     function controlOf(field) {
+      if (Extensions.choicesOf(field)) {
+        return chosen;
+      }
       if (field.valueList) {
         return field.valueList.isFixed ? codes : links;
       }
@@ -175,6 +205,7 @@ sap.ui.define(
     /** What the controls above make of a value: anything else comes from an address that somebody has written. */
     const SOUND = new Map([
       [codes, (value) => Array.isArray(value) && value.every(isText)],
+      [chosen, (value) => Array.isArray(value) && value.every(isText)],
       [links, (value) => Array.isArray(value) && value.every((one) => one && isText(one.key) && isText(one.text))],
       [flag, (value) => typeof value === "boolean"],
       [days, (value) => Boolean(value) && isDay(value.from) && isDay(value.to)],
@@ -241,11 +272,12 @@ sap.ui.define(
         (filterFields || meta.filters)
           .filter((one) => one.path !== hiddenPath)
           .forEach((field) => {
-            const made = controlOf(field)(field, (value) => {
+            const change = (value) => {
               delete current[field.path];
               Object.assign(current, value === undefined ? {} : {[field.path]: value});
               told();
-            });
+            };
+            const made = controlOf(field)(field, change, model);
             shown.set(field.path, made);
             bar.addItem(labelled(field.label, made.control));
           });

@@ -26,7 +26,8 @@ sap.ui.define(["sap/ui/core/Lib", "promenade/generic/Meta", "promenade/generic/T
       const [Builder, meta] = await Promise.all([
         builder(),
         given.meta || Meta.of(given.model, given.set),
-        Texts.ready()
+        Texts.ready(),
+        ...(given.addedColumns || []).map((one) => one.ready?.(given.model))
       ]);
       return Builder.build({hasFilters: true, hasSearch: true, rows: "auto", actions: [], filters: [], ...given, meta});
     }

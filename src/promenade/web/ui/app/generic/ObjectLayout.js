@@ -7,11 +7,13 @@ sap.ui.define(
     "sap/uxap/ObjectPageSubSection",
     "promenade/generic/Extensions",
     "promenade/generic/Format",
+    "promenade/generic/History",
     "promenade/generic/Meta",
     "promenade/generic/ObjectForms",
     "promenade/generic/ObjectHeader",
     "promenade/generic/Parts",
-    "promenade/generic/Texts"
+    "promenade/generic/Texts",
+    "promenade/resources/Following"
   ],
   function (
     VBox,
@@ -21,11 +23,13 @@ sap.ui.define(
     SubSection,
     Extensions,
     Format,
+    History,
     Meta,
     ObjectForms,
     ObjectHeader,
     Parts,
-    Texts
+    Texts,
+    Following
   ) {
     "use strict";
 
@@ -57,6 +61,19 @@ sap.ui.define(
 
     function addedSections(added, given) {
       return Promise.all(added.map(async (one) => section(one.id, `{i18n>${one.titleKey}}`, await one.create(given))));
+    }
+
+    /** Who changed the entity, where people do: a list of sections, of none or one. */
+    function historyOf({view, model, meta}) {
+      if (!(meta.canInsert || meta.canUpdate || meta.canDelete)) {
+        return [];
+      }
+      const content = new Following().follow(view, [], async ({ID}) => {
+        const control = History.create();
+        await History.show(control, model, meta.set, ID);
+        return [control];
+      });
+      return [section("history", Texts.of("history.title"), content)];
     }
 
     /** Shows the table of a part where there can be rows of it. */
@@ -119,10 +136,12 @@ sap.ui.define(
         ]);
         const isLast = (one) => one.isReadOnly && !one.isPart;
         const last = forms.filter(isLast).map(sectionOf);
+        const history = historyOf(given);
         [
           ...forms.filter((one) => !isLast(one)).map(sectionOf),
           ...own,
           ...parts.map((one) => one.section),
+          ...history,
           ...last
         ].forEach((one) => control.addSection(one));
         const replaced = new Set(added.sections.flatMap((one) => one.replaces || []));
@@ -132,6 +151,7 @@ sap.ui.define(
           show({isEditing, isNew, isDraft}) {
             forms.forEach((one) => ObjectForms.fill(one, {isEditing, isNew}));
             own.concat(last).forEach((one) => one.setVisible(!isNew));
+            history.forEach((one) => one.setVisible(!isNew && !isDraft));
             parts.forEach((one) =>
               showPart(one, {isNew, isDraft, isReplaced: replaced.has(one.part.id), onOpen, onChanged})
             );

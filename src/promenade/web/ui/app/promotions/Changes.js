@@ -14,8 +14,9 @@ sap.ui.define(["promenade/reports/Service"], function (Service) {
       if (at(modifiedAt) <= at(moment)) {
         return false;
       }
-      const removed = RULES.map((set) => `entityType eq '${set}'`).join(" or "); // the log does not say of what
-      const logged = `action eq 'UPDATE' and entityId eq '${id}' or action eq 'DELETE' and (${removed})`;
+      const rules = RULES.map((set) => `entityType eq '${set}'`).join(" or ");
+      const removed = `action eq 'DELETE' and ownerId eq '${id}' and (${rules})`;
+      const logged = `action eq 'UPDATE' and entityId eq '${id}' or ${removed}`;
       const count = (set, filter) => ({set, filter, top: 0, count: true});
       const answers = await Service.read("admin", [
         count("AuditLogs", `timestamp gt ${moment} and (${logged})`),

@@ -1,12 +1,12 @@
 sap.ui.define(
   [
+    "promenade/generic/History",
     "promenade/generic/Messages",
     "promenade/net/Http",
     "promenade/promotions/Calculation",
     "promenade/promotions/Check",
     "promenade/promotions/Forecast",
     "promenade/promotions/Forms",
-    "promenade/promotions/History",
     "promenade/promotions/Linked",
     "promenade/promotions/Pilot",
     "promenade/promotions/Places",
@@ -15,13 +15,13 @@ sap.ui.define(
     "promenade/rules/Editor"
   ],
   function (
+    History,
     Messages,
     Http,
     Calculation,
     Check,
     Forecast,
     Forms,
-    History,
     Linked,
     Pilot,
     Places,
@@ -61,7 +61,7 @@ sap.ui.define(
         this._forecast = new Forecast();
         this._pilot = new Pilot({view: controller.getView(), onChange: () => controller.reload()});
         this._linked = new Linked();
-        this._history = new History();
+        this._history = History.create();
         this._rejection = new Rejection(controller.byId("rejection"));
         const placed = Forms.around([
           [Texts.get("group.places"), [[Texts.get("field.posGroups"), this._places.control]]],
@@ -73,7 +73,7 @@ sap.ui.define(
           forecast: this._forecast.control,
           pilot: this._pilot.control,
           linked: this._linked.control,
-          history: this._history.control
+          history: this._history
         };
         Object.entries(contents).forEach(([name, control]) => this._section(name).addItem(control));
       }
@@ -88,7 +88,12 @@ sap.ui.define(
         this._section("general").setVisible(true);
         this._places.setEditable(shown.isEditable);
         this._calculation.setEditable(shown.isEditable);
-        this._history.show(shown);
+        History.show(
+          this._history,
+          this._controller.getOwnerComponent().getModel(),
+          "Promotions",
+          shown.isActive ? shown.id : null
+        );
         const tasks = [
           this._showRules(shown),
           this._showRows(shown),

@@ -8,6 +8,7 @@ sap.ui.define(
     "promenade/generic/Layouts",
     "promenade/generic/Messages",
     "promenade/generic/Meta",
+    "promenade/generic/Trail",
     "promenade/generic/Unsaved",
     "promenade/net/Http",
     "promenade/promotions/Creating",
@@ -32,6 +33,7 @@ sap.ui.define(
     Layouts,
     Messages,
     Meta,
+    Trail,
     Unsaved,
     Http,
     Creating,
@@ -93,10 +95,10 @@ sap.ui.define(
         const model = this.getOwnerComponent().getModel();
         const [page, meta] = await Promise.all([
           Page.fill(this, ["sap.f", "sap.uxap"], "promenade.promotions.Promotion"),
-          Meta.of(model, "Promotions")
+          Meta.of(model, "Promotions"),
+          Trail.ready(model)
         ]);
-        this._page = page;
-        this._meta = meta;
+        [this._page, this._meta] = [page, meta];
         this.byId("footer").insertContent(Messages.button(), 0);
         this._saving = new Saving(model, {
           onLost: (hasActive) => this._onLost(hasActive),

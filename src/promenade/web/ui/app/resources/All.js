@@ -1,5 +1,6 @@
 sap.ui.define(
   [
+    "promenade/resources/AuditTrail",
     "promenade/resources/Budgets",
     "promenade/resources/Campaigns",
     "promenade/resources/Clients",
@@ -8,11 +9,11 @@ sap.ui.define(
     "promenade/resources/Stores",
     "promenade/resources/Webhooks"
   ],
-  function (Budgets, Campaigns, Clients, Coupons, Groups, Stores, Webhooks) {
+  function (AuditTrail, Budgets, Campaigns, Clients, Coupons, Groups, Stores, Webhooks) {
     "use strict";
 
     // What the pages of single sets have beyond what follows from $metadata; said once, when this is required.
-    [Budgets, Campaigns, Clients, Coupons, Groups, Stores, Webhooks].forEach((area) => area.extend());
+    [AuditTrail, Budgets, Campaigns, Clients, Coupons, Groups, Stores, Webhooks].forEach((area) => area.extend());
     return {};
   }
 );
