@@ -13,7 +13,7 @@ from promenade.model import EntityType
 from promenade.model.declare import NONE, Service
 from promenade.model.edm import edm_for
 from promenade.model.reports.operations import REPORT_TYPES, export_csv_action
-from promenade.web.reports.export import EXPORTS_MAX
+from promenade.web.http.downloads import EXPORTS_MAX
 from promenade.workflows.reports import exports
 
 __all__ = ["reporting_page"]

@@ -19,8 +19,9 @@ from odata_server.http import Request
 from promenade.errors import TooMany
 from promenade.web.access.auth import Caller
 from promenade.web.http.body import Disconnected
+from promenade.web.http.downloads import EXPORTS_MAX
 from promenade.web.odata.api import ApiHooks
-from promenade.web.reports.export import EXPORTS_MAX, CsvExports
+from promenade.web.reports.export import CsvExports
 from promenade.workflows.context import Context
 from promenade.workflows.reports import Export
 from promenade.workflows.reports.exports import ExportOrder

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +12,7 @@ from odata_server.edm import Edm, EntitySet
 from odata_server.errors import ODataError, bad_request
 from odata_server.hooks import Hooks
 from odata_server.http import Request
+from odata_server.negotiation import version_of
 from odata_server.service import Service
 from odata_server.source import Key, Source, Unit
 from odata_server.transport import request_of, send_response
@@ -123,6 +124,17 @@ class ODataApi:
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request that `refusal` does not refuse."""
         await self._service(scope, receive, send)
+
+    async def send_file(self, send: Send, request: Request, answering: Awaitable[None]) -> None:
+        """Await what sends a file; what it raises before the first byte is answered as an error of the service."""
+        try:
+            await answering
+        except Disconnected:
+            return
+        except (ODataError, PromenadeError) as error:
+            known = error if isinstance(error, ODataError) else odata_error(error)
+            version = version_of(request, self._hooks.default_version, strict=False)
+            await send_response(send, request, self._hooks.render_error(request, known, version))
 
     def refusal(self, segment: str) -> ODataError | None:
         """Return the error for paths below the root that begin with ``segment``; None: they may exist."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import aclosing, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing
 from typing import Any
 
 import msgspec
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from odata_server.errors import bad_request
 from odata_server.http import Request
@@ -17,25 +15,18 @@ from odata_server.negotiation import Dialect, json_dialect, require_json_body, v
 from odata_server.parse import parse_options
 from odata_server.payload import check_structure, decode_json, decode_parameters
 from odata_server.transport import read_body
-from promenade.errors import TooMany
 from promenade.model.declare import Service
 from promenade.model.edm import edm_for
 from promenade.model.reports.operations import EXPORT_FILE, export_csv_action
 from promenade.web.access.auth import Caller
 from promenade.web.access.roles import ROLES
-from promenade.web.http.body import Disconnected
+from promenade.web.http.csv import csv_pieces
+from promenade.web.http.downloads import Places, send_pieces
 from promenade.web.odata.api import ApiHooks, is_odata_client
-from promenade.web.reports.csv import csv_pieces
 from promenade.workflows.context import Context
 from promenade.workflows.reports import Export
 from promenade.workflows.reports.exports import ExportOrder, Row, begin_export
 
-EXPORTS_MAX = 4
-"""Exports of one tenant that one process sends at a time."""
-
-RETRY_AFTER_SECONDS = 5
-# A client that takes longer to read a chunk is treated as gone: it blocks exports of its tenant.
-_SECONDS_MAX = 60.0
 _OPTIONS = frozenset({"format"})
 _CONTENT_TYPE = "text/csv"
 
@@ -50,7 +41,7 @@ class CsvExports:
         self._begin = begin
         self._hooks = hooks
         self._root = root
-        self._places = _Places()
+        self._places = Places()
 
     async def answer(self, scope: Scope, receive: Receive, send: Send, request: Request) -> None:
         """Answer a POST. Raises `Disconnected`, and before the first byte is sent ODataError and PromenadeError."""
@@ -67,7 +58,7 @@ class CsvExports:
             }
             pieces = _json_pieces(opening, csv_pieces(wanted.columns, rows))
             async with aclosing(pieces):
-                await _send_pieces(pieces, _headers(dialect), receive, send)
+                await send_pieces(pieces, _headers(dialect), receive, send)
 
     def _context_member(self, request: Request, dialect: Dialect) -> dict[str, str]:
         """Return the context URL for OData clients; other clients get only the members that the specification names."""
@@ -124,55 +115,3 @@ def _headers(dialect: Dialect) -> list[tuple[bytes, bytes]]:
         (b"odata-version", dialect.version.encode("ascii")),
         (b"cache-control", b"no-store"),
     ]
-
-
-async def _send_pieces(
-    pieces: AsyncIterator[bytes], headers: list[tuple[bytes, bytes]], receive: Receive, send: Send
-) -> None:
-    """Send each chunk after the one before it, and stop reading when the client has gone.
-
-    The first chunk is read before anything is sent, so that a failure to read can still be reported as an error.
-    """
-    first = await anext(pieces)
-    gone = asyncio.ensure_future(receive())
-    try:
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await _send_one(send, first, gone)
-        async for piece in pieces:
-            await _send_one(send, piece, gone)
-        await send({"type": "http.response.body", "body": b""})
-    finally:
-        gone.cancel()
-
-
-async def _send_one(send: Send, piece: bytes, gone: asyncio.Future[Message]) -> None:
-    if gone.done():
-        raise Disconnected
-    try:
-        async with asyncio.timeout(_SECONDS_MAX):
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
-            await asyncio.sleep(0)  # let requests of tills run between two chunks
-    except TimeoutError:
-        raise Disconnected from None
-
-
-@dataclass(slots=True)
-class _Places:
-    """Number of exports in progress, by tenant."""
-
-    _by_tenant: dict[str, int] = field(default_factory=dict)
-
-    @contextmanager
-    def taken(self, tenant_id: str) -> Iterator[None]:
-        """Hold a slot while an export is sent. Raises TooMany (TOO_MANY_EXPORTS)."""
-        others = self._by_tenant.get(tenant_id, 0)
-        if others >= EXPORTS_MAX:
-            message = f"The tenant has {EXPORTS_MAX} exports running: wait until one of them has ended."
-            raise TooMany("TOO_MANY_EXPORTS", message, RETRY_AFTER_SECONDS)
-        self._by_tenant[tenant_id] = others + 1
-        try:
-            yield
-        finally:
-            self._by_tenant[tenant_id] -= 1
-            if not self._by_tenant[tenant_id]:
-                del self._by_tenant[tenant_id]

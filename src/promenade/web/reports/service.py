@@ -11,16 +11,13 @@ from starlette.types import Receive, Scope, Send
 from odata_server.errors import ODataError, not_found
 from odata_server.hooks import Access
 from odata_server.http import Request, Response, error_response
-from odata_server.negotiation import version_of
 from odata_server.source import OperationCall, Result, Unit
-from odata_server.transport import Disconnected, request_of, send_response
-from promenade.errors import PromenadeError
+from odata_server.transport import request_of
 from promenade.model.declare import Service
 from promenade.model.edm import edm_for
 from promenade.model.reports.operations import EXPORT_CSV
 from promenade.web.access.auth import Authentication, Caller
 from promenade.web.access.roles import ROLES
-from promenade.web.http.problems import odata_error
 from promenade.web.odata.api import BrowserHooks, ODataApi, refuse_what_is_not_written
 from promenade.web.odata.source import AuthoredSource, AuthoredUnit, Operations
 from promenade.web.reports.export import CsvExports
@@ -49,14 +46,7 @@ class ReportingApi(ODataApi):
         if request is None or request.method != "POST" or not _is_export(request):
             await super().serve(scope, receive, send)
             return
-        try:
-            await self._exports.answer(scope, receive, send, request)
-        except Disconnected:
-            return
-        except (ODataError, PromenadeError) as error:
-            known = error if isinstance(error, ODataError) else odata_error(error)
-            version = version_of(request, self._hooks.default_version, strict=False)
-            await send_response(send, request, self._hooks.render_error(request, known, version))
+        await self.send_file(send, request, self._exports.answer(scope, receive, send, request))
 
     def refusal(self, segment: str) -> ODataError | None:
         return not_found() if segment in _NOT_ODATA else None

@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+from starlette.types import Receive, Scope, Send
+
 from odata_server.errors import ODataError
 from odata_server.hooks import Access
 from odata_server.http import Request, Response, error_response
 from odata_server.source import OperationCall, Result
+from odata_server.transport import request_of
 from promenade.model.declare import Service
 from promenade.model.edm import edm_for
 from promenade.web.access.auth import Authentication, Caller
@@ -17,6 +20,7 @@ from promenade.web.drafts import actions as admin_drafts
 from promenade.web.forecasts import actions as admin_forecast
 from promenade.web.odata.admin_unit import AdminOperations, AdminSource, AdminUnit
 from promenade.web.odata.api import BrowserHooks, ODataApi, refuse_what_is_not_written
+from promenade.web.odata.export import EXPORT_LIST, ListExports
 from promenade.web.promotions import check as admin_check
 from promenade.web.promotions import lifecycle as admin_lifecycle
 from promenade.web.webhooks import replay as admin_webhooks
@@ -50,7 +54,17 @@ class AdminApi(ODataApi):
         """``issues_tokens``: callers have their tokens from this service, to whose clients it gives them."""
         source = AdminSource(context, OPERATIONS)
         hooks = _AdminHooks(context, authenticator, issues_tokens=issues_tokens)
-        super().__init__(edm_for(Service.ADMIN), source, hooks, root=ROOT)
+        edm = edm_for(Service.ADMIN)
+        super().__init__(edm, source, hooks, root=ROOT)
+        self._exports = ListExports(context, hooks, edm, super().serve, root=ROOT)
+
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Stream exports while they are read; answer everything else as OData."""
+        request = request_of(scope, ROOT)
+        if request is None or request.method != "POST" or request.path.strip("/") != EXPORT_LIST:
+            await super().serve(scope, receive, send)
+            return
+        await self.send_file(send, request, self._exports.answer(scope, receive, send, request))
 
 
 class _AdminHooks(BrowserHooks):

@@ -17,7 +17,8 @@ sap.ui.define([], function () {
      * name of an action>]`. `paths`: what an action's `isEnabled` reads. `afterCreate: [({context, view}) => promise]`.
      * A list action with `replaces: ["create"]` is shown in place of the button that creates.
      * `underWay`: the values of `status` of what background work is still at, which is read again until it has ended.
-     * `columns: [{id, labelKey, width, create({model, meta}), ready(model)}]`, `ready` being awaited first;
+     * `columns: [{id, labelKey, width, create({model, meta}), ready(model), exported}]`, `ready` being awaited
+     * first, `exported` the paths of what stands in a file in its place;
      * `header: [{id, create({view, model, meta})}]`.
      */
     add(set, more) {

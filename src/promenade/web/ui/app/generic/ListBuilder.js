@@ -90,13 +90,14 @@ sap.ui.define(
       return column;
     }
 
-    /** Columns that a page adds: `{id, labelKey or label, width, create({model, meta}), paths}`. */
+    /** Columns that a page adds: `{id, labelKey or label, width, create({model, meta}), exported: [path]}`. */
     function addedColumn(one, given) {
       return new Column({
         label: one.label || `{i18n>${one.labelKey}}`,
         width: one.width || "auto",
         minWidth: 110,
-        template: one.create(given)
+        template: one.create(given),
+        name: one.id
       });
     }
 

@@ -5,13 +5,26 @@ sap.ui.define(
     "sap/ui/table/Table",
     "sap/ui/table/TableRenderer",
     "promenade/generic/Editing",
+    "promenade/generic/Export",
     "promenade/generic/Extensions",
     "promenade/generic/FilterBar",
     "promenade/generic/ListState",
     "promenade/generic/ListToolbar",
     "promenade/generic/Searches"
   ],
-  function (Text, Sorter, Table, TableRenderer, Editing, Extensions, FilterBar, ListState, ListToolbar, Searches) {
+  function (
+    Text,
+    Sorter,
+    Table,
+    TableRenderer,
+    Editing,
+    Export,
+    Extensions,
+    FilterBar,
+    ListState,
+    ListToolbar,
+    Searches
+  ) {
     "use strict";
 
     /** What a list shows beyond its columns: enough to know a row by, and what its page is addressed with. */
@@ -36,10 +49,20 @@ sap.ui.define(
         this._total = 0;
         this._isByStart = false;
         this._state = this._sound(given.state || {});
-        this._toolbar = ListToolbar.create(this, given, {
-          ask: (search) => this._ask({search}),
-          askEverywhere: () => this._askEverywhere()
+        const {meta, title, actions} = given;
+        const saving = Export.button({
+          binding: () => this.getBinding("rows"),
+          columns: () => this._exported(),
+          title: title || meta.plural
         });
+        this._toolbar = ListToolbar.create(
+          this,
+          {...given, actions: [...actions, saving]},
+          {
+            ask: (search) => this._ask({search}),
+            askEverywhere: () => this._askEverywhere()
+          }
+        );
         this.addExtension(this._toolbar.control);
         if (given.hasFilters && (given.meta.filters.length || given.meta.isDraft)) {
           this._filterBar = FilterBar.create({
@@ -73,6 +96,16 @@ sap.ui.define(
             onPress(context);
           }
         });
+      },
+
+      /** The columns that are seen, as they are saved to a file; those that a page adds say which paths they are. */
+      _exported() {
+        const {meta, addedColumns = []} = this._given;
+        const added = new Map(addedColumns.map((one) => [one.id, one.exported || []]));
+        return this.getColumns()
+          .filter((column) => column.getVisible())
+          .flatMap((column) => added.get(column.getName()) || [column.getName()])
+          .map((path) => Export.columnOf(meta.field(path)));
       },
 
       _bind() {

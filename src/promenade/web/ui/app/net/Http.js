@@ -55,13 +55,15 @@ sap.ui.define(["promenade/net/News", "promenade/session/Session"], function (New
   /**
    * One request and its decoded answer. Rejects with an HttpError unless it is 2xx.
    *
-   * @typedef {{body?: any, headers?: Record<string, string>, signal?: AbortSignal}} Options
+   * `isFile`: what is answered is a file, a blob.
+   *
+   * @typedef {{body?: any, headers?: Record<string, string>, signal?: AbortSignal, isFile?: boolean}} Options
    * @param {string} method
    * @param {string} url
    * @param {Options} [options]
    * @returns {Promise<any>}
    */
-  async function ask(method, url, {body, headers = {}, signal} = {}) {
+  async function ask(method, url, {body, headers = {}, signal, isFile = false} = {}) {
     const own = await Session.headers();
     /** @type {Record<string, string>} */
     const sent = {...own, ...(method === "GET" ? {} : await proof(own)), ...headers};
@@ -70,7 +72,7 @@ sap.ui.define(["promenade/net/News", "promenade/session/Session"], function (New
     }
     const isText = body === undefined || typeof body === "string" || body instanceof Blob;
     const answer = await fetch(url, {method, headers: sent, body: isText ? body : JSON.stringify(body), signal});
-    const decoded = await bodyOf(answer);
+    const decoded = await (isFile && answer.ok ? answer.blob() : bodyOf(answer));
     if (!answer.ok) {
       throw new HttpError(answer.status, decoded);
     }

@@ -2,8 +2,11 @@ sap.ui.define(
   [
     "sap/ui/core/mvc/Controller",
     "sap/ui/model/json/JSONModel",
+    "promenade/generic/Export",
     "promenade/generic/Format",
     "promenade/generic/Messages",
+    "promenade/generic/Meta",
+    "promenade/generic/Texts",
     "promenade/net/Http",
     "promenade/promotions/Address",
     "promenade/promotions/Creating",
@@ -14,7 +17,23 @@ sap.ui.define(
     "promenade/shell/Visit",
     "promenade/promotions/style"
   ],
-  function (Controller, JSONModel, Format, Messages, Http, Address, Creating, Filters, Page, Texts, Session, Visit) {
+  function (
+    Controller,
+    JSONModel,
+    Export,
+    Format,
+    Messages,
+    Meta,
+    GenericTexts,
+    Http,
+    Address,
+    Creating,
+    Filters,
+    Page,
+    Texts,
+    Session,
+    Visit
+  ) {
     "use strict";
 
     const DEFAULTS = {
@@ -30,6 +49,11 @@ sap.ui.define(
     /** Addresses of lists by status that people have kept, and what they show now. */
     const FORMER = {ACTIVE: "RUNNING", EXPIRED: "ENDED"};
     const TYPES = ["ARTICLE", "RECEIPT", "BUNDLE", "COUPON", "LOYALTY"];
+    /** What stands in a file. */
+    const EXPORTED = ["code", "name", "status", "type", "validFrom", "validTo", "priority", "exclusivityLevel"].concat([
+      "campaign_ID",
+      "applicationsCount"
+    ]);
     const EXCLUSIVITY = ["NONE", "PROMOTION", "GROUP", "GLOBAL"];
 
     function choices(list, keys) {
@@ -56,12 +80,23 @@ sap.ui.define(
         });
         this.getView().setModel(this._model, "list");
         this._showCounts();
-        this._filled = Page.fill(this, ["sap.f", "sap.ui.table"], "promenade.promotions.Promotions");
+        this._filled = this._fill();
         Visit.follow(this, "promotions", {
           enter: (given) => this._onRoute(given),
           top: () => this.byId("table")?.setFirstVisibleRow(0),
           again: () => this._again()
         });
+      },
+
+      async _fill() {
+        const [, meta] = await Promise.all([
+          Page.fill(this, ["sap.f", "sap.ui.table"], "promenade.promotions.Promotions"),
+          Meta.of(this.getOwnerComponent().getModel(), "Promotions"),
+          GenericTexts.ready()
+        ]);
+        const binding = () => this.byId("table").getBinding("rows");
+        const columns = () => EXPORTED.map((path) => Export.columnOf(meta.field(path)));
+        this.byId("tools").addContent(Export.button({binding, columns, title: Texts.get("title")}));
       },
 
       async _onRoute({"?query": query}) {

@@ -42,8 +42,21 @@ sap.ui.define(
         });
         Extensions.add(SET, {
           columns: [
-            {id: "of", labelKey: "generic.history.of", width: "20rem", ready, create: link},
-            {id: "what", labelKey: "generic.history.what", ready, create: () => History.line()}
+            {
+              id: "of",
+              labelKey: "generic.history.of",
+              width: "20rem",
+              ready,
+              create: link,
+              exported: ["ownerType", "ownerName"]
+            },
+            {
+              id: "what",
+              labelKey: "generic.history.what",
+              ready,
+              create: () => History.line(),
+              exported: ["action", "entityType", "entityName", "note", "changes"]
+            }
           ],
           header: [{id: "what", create: () => History.words()}]
         });

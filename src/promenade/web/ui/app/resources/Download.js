@@ -10,10 +10,10 @@ sap.ui.define(
 
     const BYTE_ORDER_MARK = "\ufeff"; // without it spreadsheets take UTF-8 for something older
 
-    /** Saves a text as a file. */
-    function save(text, name, type) {
+    /** Saves a blob as a file. */
+    function save(blob, name) {
       const link = document.createElement("a");
-      link.href = URL.createObjectURL(new Blob([text], {type}));
+      link.href = URL.createObjectURL(blob);
       link.download = name;
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
@@ -22,6 +22,8 @@ sap.ui.define(
     const cell = (value) => (typeof value === "string" ? Formulas.harmless(value) : value);
 
     return {
+      save,
+
       /** Whether spreadsheets of the person's region read 1,5 as one and a half. */
       isDecimalComma: () => Format.number("1.5").includes(","),
 
@@ -36,7 +38,7 @@ sap.ui.define(
           {fields: header.map(cell), data: rows.map((row) => row.map(cell))},
           {delimiter: this.delimiter(), newline: "\r\n"}
         );
-        save(`${BYTE_ORDER_MARK}${text}\r\n`, name, "text/csv;charset=utf-8");
+        save(new Blob([`${BYTE_ORDER_MARK}${text}\r\n`], {type: "text/csv;charset=utf-8"}), name);
       }
     };
   }

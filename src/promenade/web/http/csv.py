@@ -26,7 +26,7 @@ def cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        text = _FORMULA.sub(r"\2'\1\3", value)
+        text = harmless(value)
         return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -41,9 +41,21 @@ def cell(value: Any) -> str:
     raise TypeError(f"{type(value).__name__} is no value of a report")
 
 
-def csv_line(values: Sequence[Any]) -> str:
-    """Return one line with its line end."""
-    return ",".join(map(cell, values)) + _END
+def harmless(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula."""
+    return _FORMULA.sub(r"\2'\1\3", text)
+
+
+def csv_line(values: Sequence[Any], separator: str = ",", decimal: str = ".") -> str:
+    """Return one line with its line end; ``decimal`` is the sign before the decimals of a number."""
+    return separator.join(_in_place(cell(one), one, separator, decimal) for one in values) + _END
+
+
+def _in_place(text: str, value: Any, separator: str, decimal: str) -> str:
+    if decimal == "." or not isinstance(value, (int, float, Decimal)):
+        return text
+    text = text.replace(".", decimal)
+    return f'"{text}"' if separator in text else text
 
 
 async def csv_pieces(

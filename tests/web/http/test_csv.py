@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from promenade.web.reports.csv import cell, csv_line, csv_pieces
+from promenade.web.http.csv import cell, csv_line, csv_pieces
 
 TEXTS = ("plain", 'say "ten"', "a,b", "two\r\nlines", "two\nlines", " spaces ", "", "é€𝄞", "a;b", '"', ",", "\u2028")
 

@@ -1,0 +1,319 @@
+"""``POST /admin/exportList``: a list, with its filters, as a file for spreadsheets, streamed page by page.
+
+The rows are read by the service itself, request by request as a client would: what a caller may not read is not in the
+file, and memory holds one page.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import date, datetime, tzinfo
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal, Protocol
+from urllib.parse import parse_qsl, quote, urlencode
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import msgspec
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from odata_server.edm import Edm, EntityType, Primitive
+from odata_server.errors import bad_request
+from odata_server.http import Request, Response
+from odata_server.negotiation import require_json_body
+from odata_server.transport import read_body, send_response
+from promenade import model
+from promenade.store.authoring.trail import Subject, trail_entry, write_trail
+from promenade.store.driver.unit import Session
+from promenade.web.access.auth import Caller
+from promenade.web.http.csv import csv_line
+from promenade.web.http.downloads import Places, send_pieces
+from promenade.web.http.workbooks import Workbook
+from promenade.web.odata.api import ApiHooks
+from promenade.workflows.context import Context
+
+EXPORT_LIST = "exportList"
+
+_OPTIONS = {"$filter", "$search", "$orderby"}
+_COLUMNS_MAX = 100
+_PATH = re.compile(r"\w+(/\w+){0,2}")
+_YES_NO = {"en": ("Yes", "No"), "de": ("Ja", "Nein")}
+_BYTE_ORDER_MARK = "\ufeff".encode()  # without it spreadsheets take UTF-8 for something older
+_SECRET = ("CouponCodes", "code")
+_CREDENTIALS = (b"authorization", b"cookie", b"host")
+_PAGES = msgspec.json.Decoder(float_hook=Decimal)
+
+
+class ExportColumn(msgspec.Struct, forbid_unknown_fields=True):
+    """A column: the path of a property from the row (``campaign/name``), and its heading."""
+
+    path: str
+    label: str
+
+
+class ListOrder(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
+    """What a list shows, and how its file is written. ``url`` is relative to the service: ``Articles?$filter=...``."""
+
+    url: str
+    columns: list[ExportColumn]
+    format: Literal["csv", "xlsx"] = "csv"
+    separator: Literal[",", ";", "\t"] = ","
+    decimal: Literal[".", ","] = "."
+    language: Literal["en", "de"] = "en"
+    time_zone: str = "UTC"
+
+
+class _File(Protocol):
+    def begin(self) -> bytes: ...
+
+    def add(self, rows: Sequence[Sequence[Any]]) -> bytes: ...
+
+    def end(self) -> bytes: ...
+
+
+class ListExports:
+    """Answers the request; ``service`` is the OData service at ``root`` that the rows are read from."""
+
+    def __init__(self, context: Context, hooks: ApiHooks, edm: Edm, service: ASGIApp, *, root: str) -> None:
+        self._context = context
+        self._hooks = hooks
+        self._edm = edm
+        self._service = service
+        self._root = root
+        self._places = Places()
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send, request: Request) -> None:
+        """Answer a POST. Raises `Disconnected`, and before the first byte is sent ODataError and PromenadeError."""
+        caller: Caller = await self._hooks.authenticate(scope)
+        require_json_body(request)
+        order = _order(await read_body(self._hooks, request.headers, receive))
+        reading = _reading(self._edm, order)
+        with self._places.taken(caller.tenant_id):
+            first = await self._read(scope, reading.path, reading.query)
+            if first.status != 200:
+                await send_response(send, request, first)
+                return
+            if reading.is_secret:
+                await self._record(caller, order)
+            pieces = self._pieces(scope, order, reading, first)
+            async with aclosing(pieces):
+                await send_pieces(pieces, _headers(order, reading, self._context.clock()), receive, send)
+
+    async def _pieces(
+        self, scope: Scope, order: ListOrder, reading: _Reading, page: Response
+    ) -> AsyncGenerator[bytes, None]:
+        labels = [one.label for one in order.columns]
+        file: _File = Workbook(reading.name, labels) if order.format == "xlsx" else _Csv(order, labels)
+        yield file.begin()
+        while True:
+            body = _PAGES.decode(page.body)
+            yield file.add([reading.values(row) for row in body["value"]])
+            more = body.get("@odata.nextLink")
+            if more is None:
+                break
+            page = await self._read(scope, reading.path, more.partition("?")[2])
+            if page.status != 200:
+                raise RuntimeError(f"a page of an export was answered with {page.status}")
+        yield file.end()
+
+    async def _read(self, scope: Scope, path: str, query: str) -> Response:
+        """Return a page as the service answers it to this caller."""
+        got: list[Message] = []
+
+        async def keep(message: Message) -> None:
+            got.append(message)
+
+        async def nothing() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        kept = [one for one in scope["headers"] if one[0].lower() in _CREDENTIALS]
+        asked = {
+            **scope,
+            "method": "GET",
+            "path": f"{self._root}/{path}",
+            "raw_path": f"{self._root}/{path}".encode(),
+            "query_string": query.encode(),
+            "headers": [*kept, (b"accept", b"application/json;odata.metadata=minimal")],
+        }
+        await self._service(asked, nothing, keep)
+        headers = {name.decode("latin-1").title(): value.decode("latin-1") for name, value in got[0]["headers"]}
+        headers.pop("Content-Length", None)
+        return Response(got[0]["status"], headers, b"".join(one.get("body", b"") for one in got[1:]))
+
+    async def _record(self, caller: Caller, order: ListOrder) -> None:
+        """Have the audit trail say who took coupon codes out of the service, and which."""
+        subject = Subject("CouponCodes", self._context.new_id(), "CouponCodes")
+        at = self._context.clock()
+        entry = trail_entry(self._context.new_id(), at, caller.user, "EXPORT", subject, note=order.url)
+
+        async def work(session: Session) -> None:
+            await write_trail(session, [entry])
+
+        await self._context.database.write(work, tenant=caller.tenant_id)
+
+
+# ---- what is asked for --------------------------------------------------------------------------------------------
+
+
+def _order(body: bytes) -> ListOrder:
+    try:
+        order = msgspec.json.decode(body, type=ListOrder)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise bad_request("MALFORMED_BODY", f"This is no order of an export: {error}.") from error
+    if not 0 < len(order.columns) <= _COLUMNS_MAX:
+        raise bad_request("MALFORMED_BODY", f"columns must have 1 to {_COLUMNS_MAX} entries.", "columns")
+    return order
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How the rows of an export are read, and what becomes of the values of its columns."""
+
+    name: str
+    path: str
+    query: str
+    columns: tuple[_Column, ...]
+    is_secret: bool
+
+    def values(self, row: Mapping[str, Any]) -> list[Any]:
+        """Return the cells of a row."""
+        return [one.value(row) for one in self.columns]
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    steps: tuple[str, ...]
+    kind: Any
+    words: Mapping[str, str]
+    yes_no: tuple[str, str]
+    zone: tzinfo
+
+    def value(self, row: Mapping[str, Any]) -> Any:
+        """Return the value of the column as a spreadsheet takes it."""
+        found: Any = row
+        for step in self.steps:
+            found = found.get(step) if isinstance(found, dict) else None
+        if isinstance(found, bool):
+            return self.yes_no[0 if found else 1]
+        if isinstance(found, list):
+            return ", ".join(self.words.get(str(one), str(one)) for one in found)
+        if not isinstance(found, str):
+            return found
+        if self.kind is Primitive.DATE_TIME_OFFSET:
+            return datetime.fromisoformat(found).astimezone(self.zone).replace(tzinfo=None, microsecond=0)
+        if self.kind is Primitive.DATE:
+            return date.fromisoformat(found)
+        return self.words.get(found, found)
+
+
+def _reading(edm: Edm, order: ListOrder) -> _Reading:
+    """Return how to read what is ordered. Raises ODataError for an unknown zone, path or set."""
+    path, _, given = order.url.lstrip("/").partition("?")
+    names = re.sub(r"\([^)]*\)", "", path).split("/")
+    odata_type = _type_at(edm, names)
+    if odata_type is None:
+        raise bad_request("MALFORMED_BODY", "url must lead to a list of the service.", "url")
+    try:
+        zone = ZoneInfo(order.time_zone)
+    except (ValueError, OSError, ZoneInfoNotFoundError) as error:
+        raise bad_request("UNKNOWN_TIME_ZONE", "timeZone must be an IANA time zone.", "timeZone") from error
+    options = [(name, value) for name, value in parse_qsl(given) if name in _OPTIONS]
+    columns = tuple(_column(edm, odata_type, one.path, order.language, zone) for one in order.columns)
+    query = urlencode([*options, *_shown([one.steps for one in columns])], quote_via=quote)
+    return _Reading(names[-1], path, query, columns, (odata_type.name, "code") == _SECRET and _has_code(columns))
+
+
+def _has_code(columns: Sequence[_Column]) -> bool:
+    return any(one.steps == ("code",) for one in columns)
+
+
+def _type_at(edm: Edm, names: Sequence[str]) -> EntityType | None:
+    """Return the type of the rows at a path of names."""
+    if names[0] not in edm.entity_sets:
+        return None
+    found: EntityType = edm.entity_types[edm.entity_sets[names[0]].entity_type]
+    for name in names[1:]:
+        if name not in found.navigation_by_name:
+            return None
+        found = edm.entity_types[found.navigation_by_name[name].target]
+    return found
+
+
+def _column(edm: Edm, odata_type: EntityType, path: str, language: str, zone: tzinfo) -> _Column:
+    *above, last = path.split("/")
+    names = odata_type
+    for step in above:
+        if step not in names.navigation_by_name:
+            raise bad_request("UNKNOWN_PROPERTY", f"There is no {path}.", "columns")
+        names = edm.entity_types[names.navigation_by_name[step].target]
+    if _PATH.fullmatch(path) is None or last not in names.property_by_name:
+        raise bad_request("UNKNOWN_PROPERTY", f"There is no {path}.", "columns")
+    prop = names.property_by_name[last]
+    is_word = names.name in model.code_lists() or prop.collection
+    words = _german() if language == "de" and is_word else {}
+    return _Column((*above, last), prop.type, words, _YES_NO[language], zone)
+
+
+@cache
+def _german() -> Mapping[str, str]:
+    text = files("promenade.web").joinpath("ui/app/i18n/words_de.json").read_text("utf-8")
+    words: dict[str, str] = json.loads(text)
+    return words
+
+
+def _shown(paths: Sequence[tuple[str, ...]]) -> list[tuple[str, str]]:
+    """Return $select and $expand for paths."""
+    own = list(dict.fromkeys(one[0] for one in paths if len(one) == 1))
+    below: dict[str, list[tuple[str, ...]]] = {}
+    for one in paths:
+        if len(one) > 1:
+            below.setdefault(one[0], []).append(one[1:])
+    options = [("$select", ",".join(own) or "ID")]
+    if below:
+        expands = [f"{name}({';'.join('='.join(option) for option in _shown(each))})" for name, each in below.items()]
+        options.append(("$expand", ",".join(expands)))
+    return options
+
+
+# ---- the file -----------------------------------------------------------------------------------------------------
+
+
+class _Csv:
+    def __init__(self, order: ListOrder, labels: Sequence[str]) -> None:
+        self._signs = order.separator, order.decimal
+        self._labels = labels
+
+    def begin(self) -> bytes:
+        return _BYTE_ORDER_MARK + csv_line(self._labels, *self._signs).encode()
+
+    def add(self, rows: Sequence[Sequence[Any]]) -> bytes:
+        lines = [csv_line([_plain(one) for one in row], *self._signs) for row in rows]
+        return "".join(lines).encode()
+
+    def end(self) -> bytes:
+        return b""
+
+
+def _plain(value: Any) -> Any:
+    """Return a time as every spreadsheet reads it."""
+    return value.isoformat(sep=" ") if isinstance(value, datetime) else value
+
+
+_CONTENT_TYPES = {
+    "csv": b"text/csv; charset=utf-8",
+    "xlsx": b"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+
+
+def _headers(order: ListOrder, reading: _Reading, at: datetime) -> list[tuple[bytes, bytes]]:
+    name = f"{reading.name}-{at.date().isoformat()}.{order.format}"
+    return [
+        (b"content-type", _CONTENT_TYPES[order.format]),
+        (b"content-disposition", f'attachment; filename="{name}"'.encode()),
+        (b"cache-control", b"no-store"),
+    ]

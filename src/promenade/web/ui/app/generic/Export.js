@@ -1,0 +1,53 @@
+sap.ui.define(
+  [
+    "sap/base/i18n/Localization",
+    "sap/m/Menu",
+    "sap/m/MenuButton",
+    "sap/m/MenuItem",
+    "promenade/generic/Messages",
+    "promenade/generic/Texts",
+    "promenade/net/Http",
+    "promenade/resources/Download"
+  ],
+  function (Localization, Menu, MenuButton, MenuItem, Messages, Texts, Http, Download) {
+    "use strict";
+
+    /** A list as a file for spreadsheets, with its filters and its order, which the service writes. */
+    const ROOT = "/admin/";
+
+    /** The person's region: what spreadsheets there take for a number and for the end of a cell. */
+    const region = () => ({
+      separator: Download.delimiter(),
+      decimal: Download.isDecimalComma() ? "," : ".",
+      language: Localization.getLanguage().startsWith("de") ? "de" : "en",
+      timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC"
+    });
+
+    async function save({binding, columns, title}, format) {
+      try {
+        const url = binding().getDownloadUrl();
+        const order = {url: url.slice(url.indexOf(ROOT) + ROOT.length), columns: columns(), format, ...region()};
+        const file = await Http.post(`${ROOT}exportList`, order, {isFile: true});
+        Download.save(file, `${title}.${format}`);
+      } catch (error) {
+        Messages.show(error);
+      }
+    }
+
+    return {
+      /** The column of a field: what people read of it. */
+      columnOf: (field) => ({path: field.textPath || field.path, label: field.label}),
+
+      /** A button that saves a list: `binding()` gives the binding of its rows, `columns()` `[{path, label}]`. */
+      button(list) {
+        const item = (format) => new MenuItem({text: Texts.of(`export.${format}`), press: () => save(list, format)});
+        return new MenuButton({
+          text: Texts.of("export"),
+          icon: "sap-icon://download",
+          type: "Transparent",
+          menu: new Menu({items: [item("xlsx"), item("csv")]})
+        });
+      }
+    };
+  }
+);

@@ -1,0 +1,133 @@
+"""Lists as files for spreadsheets: what a list shows, as CSV and as a workbook, page by page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from lxml import etree
+
+from tests.web.services.admin.conftest import Admin, fault
+
+GERMAN = {"separator": ";", "decimal": ",", "language": "de", "timeZone": "Europe/Berlin"}
+COLUMNS = [
+    {"path": path, "label": path}
+    for path in ("code", "name", "priority", "statusText/name", "validFrom", "isExperiment", "campaign/name")
+]
+_X = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+
+
+def _order(code: str, **more: Any) -> dict[str, Any]:
+    # As a list asks for its rows: it selects and counts for itself.
+    asked = quote(f"startswith(code,'{code}')")
+    query = f"$count=true&$select=ID&$filter={asked}&$orderby=code&$skip=0&$top=100"
+    return {"url": f"Promotions?{query}", "columns": COLUMNS, **more}
+
+
+def _promotions(admin: Admin, code: str, *names: str) -> None:
+    campaign = admin.campaign(name="Spring")
+    for number, name in enumerate(names):
+        values = {"code": f"{code}-{number}", "name": name, "validFrom": "2026-07-01T10:00:00Z"}
+        admin.promotion(campaign_ID=campaign["ID"], **values)
+
+
+def test_a_csv_file_is_what_spreadsheets_of_the_region_read(admin: Admin) -> None:
+    code = admin.unique("X")
+    _promotions(admin, code, "Straße", '=HYPERLINK("http://x.example")')
+    answer = admin.post("exportList", _order(code, **GERMAN))
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    assert 'filename="Promotions-' in answer.headers["content-disposition"]
+    assert answer.content.startswith(b"\xef\xbb\xbfcode;name;")
+    rows = list(csv.reader(io.StringIO(answer.content.decode("utf-8-sig")), delimiter=";"))
+    assert rows[1] == [f"{code}-0", "Straße", "100", "Entwurf", "2026-07-01 12:00:00", "Nein", "Spring"]
+    assert rows[2][1].startswith("'=")
+
+
+def test_a_decimal_number_has_the_sign_of_the_region(admin: Admin) -> None:
+    number = admin.unique("X")
+    admin.make("Articles", articleNumber=number, basePrice=12.5, IsActiveEntity=True)
+    columns = [{"path": "basePrice", "label": "Preis"}]
+    asked = {"url": f"Articles?$filter=articleNumber eq '{number}'", "columns": columns}
+    texts = [
+        admin.post("exportList", asked | signs).content.decode("utf-8-sig") for signs in (dict[str, str](), GERMAN)
+    ]
+    assert texts == ["Preis\r\n12.50\r\n", "Preis\r\n12,50\r\n"]
+
+
+def test_a_workbook_has_numbers_and_times_as_such_and_texts_that_are_never_computed(admin: Admin) -> None:
+    code = admin.unique("X")
+    _promotions(admin, code, "=1+1", "A & <B>\x07")
+    answer = admin.post("exportList", _order(code, format="xlsx", timeZone="UTC"))
+    assert answer.status_code == 200, answer.text
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert archive.testzip() is None
+        assert "[Content_Types].xml" in archive.namelist()
+        sheet = etree.fromstring(archive.read("xl/worksheets/sheet1.xml"))
+        assert b'name="Promotions"' in archive.read("xl/workbook.xml")
+    rows = [list(row) for row in sheet.iter(f"{_X}row")]
+    assert ["".join(one.itertext()) for one in rows[0]] == [one["label"] for one in COLUMNS]
+    first = rows[1]
+    assert (first[1].get("t"), "".join(first[1].itertext())) == ("inlineStr", "=1+1")
+    assert (first[2].get("t"), first[2][0].text) == (None, "100")
+    assert float(first[4][0].text or 0) == pytest.approx(46204 + 10 / 24, abs=1e-5)
+    assert "".join(rows[2][1].itertext()) == "A & <B>"
+    assert sheet.find(f".//{_X}f") is None
+
+
+def test_a_list_longer_than_a_page_is_exported_to_its_end(admin: Admin) -> None:
+    code = admin.unique("X")
+    count = 1203
+    rows = [{"articleNumber": f"{code}{number:05}", "name": f"Row {number}"} for number in range(count)]
+    for start in range(0, count, 100):
+        batch = [
+            {"id": str(n), "method": "POST", "url": "Articles", "headers": {"content-type": "application/json"},
+             "body": {**row, "IsActiveEntity": True}, "atomicityGroup": "g"}
+            for n, row in enumerate(rows[start : start + 100])
+        ]  # fmt: skip
+        answer = admin.post("$batch", {"requests": batch})
+        assert {one["status"] for one in answer.json()["responses"]} == {201}
+    columns = [{"path": "articleNumber", "label": "n"}]
+    asked = {"url": f"Articles?$filter=startswith(articleNumber,'{code}')&$orderby=articleNumber", "columns": columns}
+    lines = admin.post("exportList", asked).content.decode("utf-8-sig").splitlines()
+    assert lines == ["n", *(row["articleNumber"] for row in rows)]
+
+
+def test_an_export_of_coupon_codes_is_in_the_audit_trail(admin: Admin) -> None:
+    columns = [{"path": "code", "label": "Code"}]
+    answer = admin.post("exportList", {"url": "CouponCodes?$filter=customerId eq 'nobody'", "columns": columns})
+    assert answer.status_code == 200, answer.text
+    trail = admin.read("AuditLogs?$filter=action eq 'EXPORT'&$orderby=timestamp desc&$top=1")["value"]
+    assert [(one["entityType"], one["note"]) for one in trail] == [
+        ("CouponCodes", "CouponCodes?$filter=customerId eq 'nobody'")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"url": "Nothings"}, "MALFORMED_BODY"),
+        ({"url": "Promotions?$filter=nothing eq 1"}, "UNKNOWN_PROPERTY"),
+        ({"url": "../oauth/token"}, "MALFORMED_BODY"),
+        ({"columns": []}, "MALFORMED_BODY"),
+        ({"columns": [{"path": "nothing", "label": "x"}]}, "UNKNOWN_PROPERTY"),
+        ({"columns": [{"path": "nothing/name", "label": "x"}]}, "UNKNOWN_PROPERTY"),
+        ({"format": "pdf"}, "MALFORMED_BODY"),
+        ({"timeZone": "Mars/Base"}, "UNKNOWN_TIME_ZONE"),
+        ({"timeZone": "../../etc/passwd"}, "UNKNOWN_TIME_ZONE"),
+        ({"more": 1}, "MALFORMED_BODY"),
+    ],
+    ids=lambda one: json.dumps(one) if isinstance(one, dict) else one,
+)
+def test_a_faulty_order_is_refused_with_its_fault(admin: Admin, change: dict[str, Any], code: str) -> None:
+    answer = admin.post("exportList", _order("X") | change)
+    assert fault(answer)[:2] == (400, code), answer.text
+
+
+def test_only_roles_of_administration_export(admin: Admin) -> None:
+    assert admin.post("exportList", _order("X"), client="till").status_code == 403
