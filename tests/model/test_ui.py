@@ -77,6 +77,14 @@ def test_only_the_administration_has_annotations_for_user_interfaces(service: An
         assert not any(one.term.startswith("UI.") for one in entity_type.annotations), entity_type.name
 
 
+def test_a_validity_is_an_interval_whose_end_is_out() -> None:
+    (interval,) = [one for one in EDM.entity_types["Campaigns"].annotations if one.term == "Common.Interval"]
+    bounds = AnnotationPath("startAt", "PropertyPath"), AnnotationPath("endAt", "PropertyPath")
+    assert interval.value == Record(
+        {"LowerBoundary": bounds[0], "UpperBoundary": bounds[1], "UpperBoundaryIncluded": False}, "Common.IntervalType"
+    )
+
+
 # ---- words --------------------------------------------------------------------------------------------------------
 
 

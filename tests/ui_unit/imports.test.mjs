@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import {Modules} from "./loader.mjs";
+import {Modules, zoneOf} from "./loader.mjs";
 
-const modules = new Modules();
+const modules = new Modules({"promenade/generic/Zone": zoneOf("Europe/Berlin")});
 const Formulas = modules.load("promenade/resources/Formulas");
 const Mapping = modules.load("promenade/imports/Mapping");
 const Reading = modules.load("promenade/imports/Reading");

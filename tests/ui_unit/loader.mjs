@@ -66,3 +66,14 @@ export const TEXTS = {
   of: (key, ...values) => [key, ...values].join(" "),
   ready: () => Promise.resolve()
 };
+
+/** The time zone of the pages: that of stores in one place. */
+export function zoneOf(zone) {
+  const Clock = load("promenade/generic/Clock");
+  return {
+    current: () => zone,
+    day: (moment) => Clock.day(moment, zone),
+    begin: (day) => Clock.begin(day, zone),
+    end: (day) => Clock.end(day, zone)
+  };
+}

@@ -1,23 +1,20 @@
-// Runs with the time zone Europe/Berlin, which has summer time from 29 March to 25 October 2026.
+// The stores are in Berlin, with summer time from 29 March to 25 October 2026; the machine may be anywhere.
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import {load} from "./loader.mjs";
+import {Modules, zoneOf} from "./loader.mjs";
 
-const FAKES = {
+const modules = new Modules({
+  "promenade/generic/Zone": zoneOf("Europe/Berlin"),
   "sap/ui/core/format/DateFormat": {
-    getDateInstance: ({pattern}) => ({format: (date) => `${pattern}:${date.getMonth() + 1}/${date.getDate()}`})
+    getDateInstance: ({pattern}) => ({format: (date) => `${pattern}:${date.getUTCMonth() + 1}/${date.getUTCDate()}`})
   }
-};
-const Reported = load("promenade/reports/Period");
-const Calendar = load("promenade/promotions/Period", FAKES);
-const Clock = load("promenade/simulator/Clock");
-
-const TODAY = new Date(2026, 2, 15, 23, 30);
-
-test("the machine is in Berlin", () => {
-  assert.equal(new Date(2026, 6, 1).getTimezoneOffset(), -120);
 });
+const Reported = modules.load("promenade/reports/Period");
+const Calendar = modules.load("promenade/promotions/Period");
+const Clock = modules.load("promenade/generic/Clock");
+
+const TODAY = new Date("2026-03-15T22:30:00Z");
 
 for (const [preset, from, to] of [
   ["last7", "2026-03-09", "2026-03-15"],
@@ -37,17 +34,17 @@ test("any other period is a custom one", () => {
 });
 
 test("last month of January is December of the year before", () => {
-  assert.deepEqual(Reported.of("lastMonth", new Date(2026, 0, 31)), {from: "2025-12-01", to: "2025-12-31"});
+  assert.deepEqual(Reported.of("lastMonth", new Date("2026-01-31T12:00:00Z")), {from: "2025-12-01", to: "2025-12-31"});
 });
 
 test("a day on which the clock changes has 23 or 25 hours", () => {
   assert.deepEqual(Reported.moments({from: "2026-03-29", to: "2026-03-29"}), {
-    begin: "2026-03-28T23:00:00.000Z",
-    end: "2026-03-29T22:00:00.000Z"
+    begin: "2026-03-28T23:00:00Z",
+    end: "2026-03-29T22:00:00Z"
   });
   assert.deepEqual(Reported.moments({from: "2026-10-25", to: "2026-10-25"}), {
-    begin: "2026-10-24T22:00:00.000Z",
-    end: "2026-10-25T23:00:00.000Z"
+    begin: "2026-10-24T22:00:00Z",
+    end: "2026-10-25T23:00:00Z"
   });
 });
 
@@ -58,8 +55,8 @@ test("every day of a period is there once, over changes of the clock and leap da
 });
 
 test("a calendar goes from month to month and from quarter to quarter", () => {
-  assert.equal(Calendar.of(new Date(2026, 10, 30), "month"), "2026-11");
-  assert.equal(Calendar.of(new Date(2026, 10, 30), "quarter"), "2026-10");
+  assert.equal(Calendar.of(new Date("2026-11-30T12:00:00Z"), "month"), "2026-11");
+  assert.equal(Calendar.of(new Date("2026-11-30T12:00:00Z"), "quarter"), "2026-10");
   assert.equal(Calendar.step("2026-12", "month", 1), "2027-01");
   assert.equal(Calendar.step("2026-01", "quarter", -1), "2025-10");
   assert.equal(Calendar.title("2026-11", "quarter"), "qqqq y:10/1");
@@ -93,4 +90,19 @@ test("a shop's clock is right on both sides of a change to summer time", () => {
   assert.equal(Clock.moment("2026-03-29T01:59", "Europe/Berlin"), "2026-03-29T00:59:00Z");
   assert.equal(Clock.moment("2026-03-29T03:00", "Europe/Berlin"), "2026-03-29T01:00:00Z");
   assert.equal(Clock.moment("2026-10-25T03:30", "Europe/Berlin"), "2026-10-25T02:30:00Z");
+});
+
+test("a time that the clock skips is the one that it shows instead, and one that it shows twice the first", () => {
+  assert.equal(Clock.moment("2026-03-29T02:30", "Europe/Berlin"), "2026-03-29T01:30:00Z");
+  assert.equal(Clock.moment("2026-10-25T02:30", "Europe/Berlin"), "2026-10-25T00:30:00Z");
+  assert.equal(Clock.moment("2026-11-01T01:30", "America/New_York"), "2026-11-01T05:30:00Z");
+});
+
+test("a day begins where its midnight is skipped, and ends after 23 or 25 hours", () => {
+  assert.equal(Clock.begin("2026-09-06", "America/Santiago"), "2026-09-06T04:00:00Z"); // at one o'clock
+  assert.equal(Clock.isBegin("2026-09-06T04:00:00Z", "America/Santiago"), true);
+  assert.equal(Clock.end("2026-03-29", "Europe/Berlin"), "2026-03-29T22:00:00Z");
+  assert.equal(Clock.end("2026-10-25", "Europe/Berlin"), "2026-10-25T23:00:00Z");
+  assert.equal(Clock.isBegin("2026-10-25T23:00:00.000000Z", "Europe/Berlin"), true);
+  assert.equal(Clock.isBegin("2026-10-25T22:00:00Z", "Europe/Berlin"), false);
 });

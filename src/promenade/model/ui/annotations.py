@@ -118,6 +118,7 @@ def of_entity(sight: Sight, odata_type: OdataType) -> tuple[Annotation, ...]:
     key = sight.natural_key(odata_type.name)
     if key:
         made.append(Annotation("Common.SemanticKey", tuple(property_path(name) for name in key)))
+    made.extend(_intervals(sight, odata_type))
     if odata_type.draft is not None:
         made.extend(_side_effects(sight, odata_type))
     return tuple(made)
@@ -144,6 +145,19 @@ def _header(sight: Sight, odata_type: OdataType) -> Annotation:
     if told is not None:
         values["Description"] = Record({"Value": path(told)}, "UI.DataField")
     return Annotation("UI.HeaderInfo", Record(values, "UI.HeaderInfoType"))
+
+
+def _intervals(sight: Sight, odata_type: OdataType) -> Iterator[Annotation]:
+    """Return the pairs of times between which an entity is valid: the second is the first moment that is out."""
+    entity = sight.entities[odata_type.name]
+    wires = {one.name: one.wire for one in entity.fields}
+    for place, (start, end) in enumerate(entity.windows):
+        bounds: dict[str, AnnotationValue] = {
+            "LowerBoundary": property_path(wires[start]),
+            "UpperBoundary": property_path(wires[end]),
+            "UpperBoundaryIncluded": False,
+        }
+        yield Annotation("Common.Interval", Record(bounds, "Common.IntervalType"), f"Window{place}" if place else None)
 
 
 # ---- groups of fields ---------------------------------------------------------------------------------------------

@@ -16,6 +16,14 @@ sap.ui.define(
 
     const raw = (path, model) => ({path, model, targetType: "any"});
 
+    /** A moment that a person gives is a day unless a time was given; what the service has noted is to the minute. */
+    function momentOf(field) {
+      if (field.isReadOnly) {
+        return (value) => Format.dateTime(value);
+      }
+      return field.isEnd ? (value) => Format.end(value) : (value) => Format.begin(value);
+    }
+
     /** How a value reads, from `[value, text or currency]`. */
     function formatterOf(field) {
       const isCode = field.valueList && field.valueList.isFixed;
@@ -27,7 +35,7 @@ sap.ui.define(
       }
       const byType = {
         "Edm.Boolean": (value) => (value === null || value === undefined ? "" : Texts.of(value ? "yes" : "no")),
-        "Edm.DateTimeOffset": (value) => Format.dateTime(value),
+        "Edm.DateTimeOffset": momentOf(field),
         "Edm.Date": (value) => Format.date(value),
         "Edm.TimeOfDay": (value) => Format.time(value),
         "Edm.Decimal": (value) => (field.isPercent ? Format.percent(value) : Format.number(value)),

@@ -16,7 +16,8 @@ sap.ui.define(
     "promenade/generic/Extensions",
     "promenade/generic/Reference",
     "promenade/generic/Texts",
-    "promenade/generic/Words"
+    "promenade/generic/Words",
+    "promenade/generic/Zone"
   ],
   function (
     Button,
@@ -35,7 +36,8 @@ sap.ui.define(
     Extensions,
     Reference,
     Texts,
-    Words
+    Words,
+    Zone
   ) {
     "use strict";
 
@@ -46,18 +48,6 @@ sap.ui.define(
     const WIDTH = "13rem";
     const TIMES = new Set(["Edm.Date", "Edm.DateTimeOffset"]);
     const NUMBERS = new Set(["Edm.Int32", "Edm.Int64", "Edm.Decimal"]);
-
-    const dayOf = (date) =>
-      [date.getFullYear(), String(date.getMonth() + 1).padStart(2, "0"), String(date.getDate()).padStart(2, "0")].join(
-        "-"
-      );
-    const dateOf = (day) => new Date(`${day}T00:00:00`);
-
-    function dayAfter(day) {
-      const next = dateOf(day);
-      next.setDate(next.getDate() + 1);
-      return next;
-    }
 
     // ---- controls: each `{control, show(value)}`, and tells `change(value)`, undefined for none -----------------
 
@@ -150,15 +140,15 @@ sap.ui.define(
           const {from, to, valid} = event.getParameters();
           control.setValueState(valid ? "None" : "Error");
           if (valid) {
-            change(from ? {from: dayOf(from), to: dayOf(to || from)} : undefined);
+            change(from ? {from: Zone.day(from), to: Zone.day(to || from)} : undefined);
           }
         }
       });
       return {
         control,
         show(range) {
-          control.setDateValue(range ? dateOf(range.from) : null);
-          control.setSecondDateValue(range ? dateOf(range.to) : null);
+          control.setDateValue(range ? Zone.dateOf(range.from) : null);
+          control.setSecondDateValue(range ? Zone.dateOf(range.to) : null);
         }
       };
     }
@@ -200,7 +190,7 @@ sap.ui.define(
     // ---- filters ------------------------------------------------------------------------------------------------
 
     const isText = (one) => typeof one === "string";
-    const isDay = (one) => isText(one) && /^\d{4}-\d\d-\d\d$/.test(one) && !Number.isNaN(dateOf(one).getTime());
+    const isDay = (one) => isText(one) && /^\d{4}-\d\d-\d\d$/.test(one) && !Number.isNaN(Date.parse(one));
 
     /** What the controls above make of a value: anything else comes from an address that somebody has written. */
     const SOUND = new Map([
@@ -222,13 +212,13 @@ sap.ui.define(
         return new Filter(field.path, "BT", value.from, value.to);
       }
       if (field.type === "Edm.DateTimeOffset") {
-        return new Filter({
-          and: true,
-          filters: [
-            new Filter(field.path, "GE", dateOf(value.from).toISOString()),
-            new Filter(field.path, "LT", dayAfter(value.to).toISOString())
-          ]
-        });
+        // What ends with a day has its first moment that is out as its value.
+        const [from, to] = field.isEnd ? ["GT", "LE"] : ["GE", "LT"];
+        const filters = [
+          new Filter(field.path, from, Zone.begin(value.from)),
+          new Filter(field.path, to, Zone.end(value.to))
+        ];
+        return new Filter({and: true, filters});
       }
       if (field.type === "Edm.Boolean" || NUMBERS.has(field.type)) {
         return new Filter(field.path, "EQ", value);

@@ -3,7 +3,6 @@ sap.ui.define(
     "sap/m/CheckBox",
     "sap/m/ComboBox",
     "sap/m/DatePicker",
-    "sap/m/DateTimePicker",
     "sap/m/Input",
     "sap/m/TextArea",
     "sap/m/TimePicker",
@@ -11,6 +10,7 @@ sap.ui.define(
     "promenade/generic/Extensions",
     "promenade/generic/LinkInput",
     "promenade/generic/Marks",
+    "promenade/generic/Moment",
     "promenade/generic/Texts",
     "promenade/generic/Words"
   ],
@@ -18,7 +18,6 @@ sap.ui.define(
     CheckBox,
     ComboBox,
     DatePicker,
-    DateTimePicker,
     Input,
     TextArea,
     TimePicker,
@@ -26,6 +25,7 @@ sap.ui.define(
     Extensions,
     LinkInput,
     Marks,
+    Moment,
     Texts,
     Words
   ) {
@@ -105,8 +105,14 @@ sap.ui.define(
       "Edm.Boolean": flagInput,
       "Edm.Date": (field, options) => new DatePicker({value: bound(field, options), ...common(field, options)}),
       "Edm.DateTimeOffset": (field, options) =>
-        new DateTimePicker({
-          value: bound(field, options),
+        new Moment({
+          label: field.label,
+          isEnd: Boolean(field.isEnd),
+          value: {
+            path: field.path,
+            model: options.model,
+            type: new Moment.Instant(null, {isRequired: field.isRequired})
+          },
           ...common(field, options)
         }),
       "Edm.TimeOfDay": (field, options) =>

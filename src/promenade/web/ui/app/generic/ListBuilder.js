@@ -17,7 +17,7 @@ sap.ui.define(
     const WIDTHS = {
       "Edm.Boolean": "6rem",
       "Edm.Date": "8rem",
-      "Edm.DateTimeOffset": "11rem",
+      "Edm.DateTimeOffset": "13rem",
       "Edm.TimeOfDay": "6rem",
       "Edm.Int32": "7rem",
       "Edm.Int64": "8rem",

@@ -92,6 +92,11 @@ sap.ui.define(["promenade/generic/Availability", "promenade/generic/Words"], fun
       this.titlePath = pathOf(header.Title && header.Title.Value);
       this.descriptionPath = pathOf(header.Description && header.Description.Value);
       this.semanticKey = (notes[`${COMMON}SemanticKey`] || []).map((one) => one.$PropertyPath);
+      this._ends = new Set(
+        Object.keys(notes)
+          .filter((term) => term.startsWith(`${COMMON}Interval`))
+          .map((term) => notes[term].UpperBoundary.$PropertyPath)
+      );
       this._restrict(setNotes);
       this._readFields(notes);
       this._readFacets(notes);
@@ -220,6 +225,7 @@ sap.ui.define(["promenade/generic/Availability", "promenade/generic/Words"], fun
         this._fields.set(path, {
           ...made,
           set: this.set,
+          isEnd: this._ends.has(path),
           isSortable: !this._unsortable.has(path),
           isFilterable: !this._unfilterable.has(path)
         });

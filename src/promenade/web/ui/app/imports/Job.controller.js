@@ -1,8 +1,8 @@
 sap.ui.define(
   [
-    "sap/ui/core/format/DateFormat",
     "sap/ui/core/mvc/Controller",
     "sap/ui/model/json/JSONModel",
+    "promenade/generic/Format",
     "promenade/generic/Messages",
     "promenade/generic/Meta",
     "promenade/imports/ErrorsFile",
@@ -12,7 +12,7 @@ sap.ui.define(
     "promenade/resources/Polling",
     "promenade/resources/Texts"
   ],
-  function (DateFormat, Controller, JSONModel, Messages, Meta, ErrorsFile, ErrorsTable, format, Http, Polling, Texts) {
+  function (Controller, JSONModel, Format, Messages, Meta, ErrorsFile, ErrorsTable, format, Http, Polling, Texts) {
     "use strict";
 
     const SHOWN =
@@ -66,7 +66,7 @@ sap.ui.define(
       },
 
       moment(text) {
-        return text ? DateFormat.getDateTimeInstance({style: "medium"}).format(new Date(text)) : "–";
+        return text ? Format.dateTime(text) : "–";
       },
 
       onSearch(event) {

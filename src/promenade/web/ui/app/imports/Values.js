@@ -1,4 +1,4 @@
-sap.ui.define([], function () {
+sap.ui.define(["promenade/generic/Clock", "promenade/generic/Zone"], function (Clock, Zone) {
   "use strict";
 
   const YES = ["true", "yes", "ja", "wahr", "1", "x"];
@@ -47,7 +47,7 @@ sap.ui.define([], function () {
     return isKnown ? {literal: String(YES.includes(word))} : {problem: "notYesOrNo"};
   }
 
-  /** Year, month, day, hour, minute, second on the person's own clock; null: it is no moment. */
+  /** Year, month, day, hour, minute, second on the stores' clock; null: it is no moment. */
   function partsOf(text) {
     const day = DAY.exec(text) || LOCAL_MOMENT.exec(text);
     if (day) {
@@ -55,6 +55,16 @@ sap.ui.define([], function () {
     }
     const german = GERMAN_DAY.exec(text);
     return german && [german[3], german[2], german[1], ...german.slice(4)].map((one) => Number(one || 0));
+  }
+
+  /**
+   * What a clock on the wall shows then; null: no clock does, as on the 31st of February.
+   *
+   * @param {any[]} parts
+   */
+  function wallOf([year, month, ...rest]) {
+    const at = new Date(Date.UTC(year, month - 1, ...rest));
+    return at.getUTCMonth() === month - 1 ? at.toISOString().slice(0, 19) : null;
   }
 
   function moment(text) {
@@ -65,21 +75,18 @@ sap.ui.define([], function () {
     if (!parts) {
       return {problem: "notAMoment"};
     }
-    const [year, month, ...rest] = parts;
-    const found = new Date(year, month - 1, ...rest);
-    const isReal = found.getMonth() === month - 1; // the 31st of February is none
-    return isReal ? {literal: JSON.stringify(found.toISOString())} : {problem: "notAMoment"};
+    const wall = wallOf(parts);
+    return wall ? {literal: JSON.stringify(Clock.moment(wall, Zone.current()))} : {problem: "notAMoment"};
   }
 
   function dayOf(text) {
     const parts = partsOf(text);
+    const wall = parts && wallOf(parts);
     if (!parts) {
       return {problem: "notADay"};
     }
-    const [year, month, date] = parts;
-    const isReal = new Date(year, month - 1, date).getMonth() === month - 1;
-    const padded = `${year}-${String(month).padStart(2, "0")}-${String(date).padStart(2, "0")}`;
-    return isReal ? {literal: JSON.stringify(padded)} : {problem: "notADay"};
+    const [year, month, date] = parts.map((one) => String(one).padStart(2, "0"));
+    return {literal: JSON.stringify(`${year}-${month}-${date}`), problem: wall ? null : "notADay"};
   }
 
   function textOf(field, given) {

@@ -26,9 +26,7 @@ sap.ui.define(
     }
 
     function filterOf({from, to}, statuses) {
-      const during =
-        `(startsAt eq null or startsAt lt ${to.toISOString()})` +
-        ` and (endsAt eq null or endsAt gt ${from.toISOString()})`;
+      const during = `(startsAt eq null or startsAt lt ${to})` + ` and (endsAt eq null or endsAt gt ${from})`;
       const chosen = statuses.map((one) => `status eq ${Filters.quoted(one)}`).join(" or ");
       return `${during} and (${chosen || "status ne 'ARCHIVED'"})`;
     }
@@ -104,7 +102,7 @@ sap.ui.define(
 
       onChange() {
         const {from, span} = this._model.getData();
-        this._go({from: Period.of(Period.bounds(from, span).from, span)});
+        this._go({from: Period.around(from, span)});
       },
 
       onPrevious() {

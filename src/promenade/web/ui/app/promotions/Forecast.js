@@ -9,8 +9,10 @@ sap.ui.define(
     "sap/m/Select",
     "sap/m/VBox",
     "sap/ui/core/Item",
+    "promenade/generic/Clock",
     "promenade/generic/Format",
     "promenade/generic/Messages",
+    "promenade/generic/Zone",
     "promenade/net/Http",
     "promenade/promotions/ForecastResult",
     "promenade/promotions/Outdated",
@@ -27,8 +29,10 @@ sap.ui.define(
     Select,
     VBox,
     Item,
+    Clock,
     Format,
     Messages,
+    Zone,
     Http,
     ForecastResult,
     Outdated,
@@ -39,9 +43,6 @@ sap.ui.define(
 
     const WAITS_MS = [500, 1000, 2000, 3000, 5000];
     const RUNNING = new Set(["QUEUED", "RUNNING"]);
-    const DAY_MS = 86_400_000;
-    const pad = (number) => String(number).padStart(2, "0");
-    const isoDay = (date) => `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
 
     function labelled(key, control) {
       return new VBox({items: [new Label({text: Texts.get(key), labelFor: control}), control]});
@@ -51,12 +52,13 @@ sap.ui.define(
     return class Forecast {
       constructor() {
         this._asking = new AbortController();
-        const today = new Date();
+        const today = Zone.day(new Date());
+        const daysAgo = (days) => Zone.dateOf(Clock.later(today, -days));
         this._period = new DateRangeSelection({
           width: "17rem",
-          dateValue: new Date(today.getTime() - 7 * DAY_MS),
-          secondDateValue: new Date(today.getTime() - DAY_MS),
-          maxDate: today
+          dateValue: daysAgo(7),
+          secondDateValue: daysAgo(1),
+          maxDate: daysAgo(0)
         });
         this._start = new Button({
           text: Texts.get("forecast.start"),
@@ -146,7 +148,7 @@ sap.ui.define(
       /** The same days once more, with the promotion as it is now. */
       async _beginAgain() {
         const {dateFrom, dateTo} = this._forecast;
-        const [from, to] = [dateFrom, dateTo].map((day) => new Date(`${day}T00:00:00`));
+        const [from, to] = [dateFrom, dateTo].map((day) => Zone.dateOf(day));
         this._period.setDateValue(from).setSecondDateValue(to);
         await this._ask(from, to);
       }
@@ -155,7 +157,7 @@ sap.ui.define(
         this._start.setEnabled(false);
         try {
           const at = `/admin/Promotions(ID=${this._id},IsActiveEntity=true)/forecast`;
-          const {ID} = await Http.post(at, {dateFrom: isoDay(from), dateTo: isoDay(to)});
+          const {ID} = await Http.post(at, {dateFrom: Zone.day(from), dateTo: Zone.day(to)});
           await this._follow(ID);
           await this._list(true);
           this._earlier.setSelectedKey(ID);

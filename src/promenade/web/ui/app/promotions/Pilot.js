@@ -2,17 +2,19 @@ sap.ui.define(
   [
     "sap/m/Button",
     "sap/m/CheckBox",
-    "sap/m/DateTimePicker",
     "sap/m/FlexBox",
     "sap/m/Input",
     "sap/m/Link",
     "sap/m/StepInput",
     "sap/m/Text",
     "sap/m/VBox",
+    "promenade/generic/Clock",
     "promenade/generic/Format",
     "promenade/generic/Marks",
     "promenade/generic/Messages",
+    "promenade/generic/Moment",
     "promenade/generic/Unsaved",
+    "promenade/generic/Zone",
     "promenade/net/Http",
     "promenade/promotions/Creating",
     "promenade/promotions/Forms",
@@ -23,17 +25,19 @@ sap.ui.define(
   function (
     Button,
     CheckBox,
-    DateTimePicker,
     FlexBox,
     Input,
     Link,
     StepInput,
     Text,
     VBox,
+    Clock,
     Format,
     Marks,
     Messages,
+    Moment,
     Unsaved,
+    Zone,
     Http,
     Creating,
     Forms,
@@ -44,7 +48,7 @@ sap.ui.define(
     "use strict";
 
     const SET = "PromotionPilotConfigs";
-    const DAY_MS = 86_400_000;
+    const DAYS = 28;
     const names = (rows) => rows.map((row) => row.posGroup.name).join(", ") || Texts.get("pilot.nowhere");
 
     /** The part of one as percent, without passing through a fraction: `0.25` -> 25. */
@@ -56,14 +60,17 @@ sap.ui.define(
         this._view = view;
         this._promotionId = promotionId;
         this._config = config;
-        const now = new Date();
-        this._start = new DateTimePicker({
+        const today = Zone.day(new Date());
+        this._start = new Moment({
           required: true,
-          dateValue: config ? new Date(config.pilotStartAt) : now
+          label: Texts.get("pilot.start"),
+          value: config ? config.pilotStartAt : Zone.begin(today)
         });
-        this._end = new DateTimePicker({
+        this._end = new Moment({
           required: true,
-          dateValue: config ? new Date(config.pilotEndAt) : new Date(now.getTime() + 28 * DAY_MS)
+          isEnd: true,
+          label: Texts.get("pilot.end"),
+          value: config ? config.pilotEndAt : Zone.end(Clock.later(today, DAYS - 1))
         });
         this._share = new StepInput({
           min: 1,
@@ -119,7 +126,7 @@ sap.ui.define(
       }
 
       _isComplete() {
-        const wanted = [this._start, this._end].map((one) => [one, Boolean(one.getDateValue()), "pilot.moment"]);
+        const wanted = [this._start, this._end].map((one) => [one, one.isGiven(), "pilot.moment"]);
         wanted.push([
           this._threshold,
           !this._auto.getSelected() || Boolean(this._threshold.getValue()),
@@ -136,8 +143,8 @@ sap.ui.define(
 
       _values() {
         return {
-          pilotStartAt: this._start.getDateValue().toISOString(),
-          pilotEndAt: this._end.getDateValue().toISOString(),
+          pilotStartAt: this._start.getValue(),
+          pilotEndAt: this._end.getValue(),
           pilotShare: shareOf(this._share.getValue()),
           autoPromote: this._auto.getSelected(),
           autoPromoteThreshold: this._threshold.getValue() || null,
@@ -192,10 +199,7 @@ sap.ui.define(
             [
               null,
               [
-                [
-                  Texts.get("pilot.window"),
-                  text(Texts.get("period", [Texts.moment(config.pilotStartAt), Texts.moment(config.pilotEndAt)]))
-                ],
+                [Texts.get("pilot.window"), text(Texts.validity(config.pilotStartAt, config.pilotEndAt))],
                 [Texts.get("pilot.groups"), text(names(config.pilotPosGroups))],
                 [Texts.get("pilot.control"), text(names(config.controlPosGroups))],
                 [Texts.get("pilot.share"), text(`${percentOf(config.pilotShare)} %`)],

@@ -1,15 +1,11 @@
 sap.ui.define(
-  ["sap/ui/base/ManagedObject", "sap/ui/core/format/DateFormat", "sap/ui/core/library", "promenade/promotions/Filters"],
-  function (ManagedObject, DateFormat, coreLibrary, Filters) {
+  ["sap/ui/base/ManagedObject", "sap/ui/core/library", "promenade/generic/Format", "promenade/promotions/Filters"],
+  function (ManagedObject, coreLibrary, Format, Filters) {
     "use strict";
 
     const {ValueState} = coreLibrary;
     const BY_CRITICALITY = [ValueState.None, ValueState.Error, ValueState.Warning, ValueState.Success];
     let bundle = null;
-
-    function instant(value) {
-      return value === null || value === undefined || value === "" ? null : new Date(value);
-    }
 
     /** The state of a promotion now, within its validity and its campaign's window. */
     function stateNow(status, from, to, campaignFrom, campaignTo, campaignStatus) {
@@ -59,34 +55,25 @@ sap.ui.define(
       /** How a status is coloured. */
       state: (criticality) => BY_CRITICALITY[criticality] || ValueState.None,
 
-      /** A day in the person's way of writing; of an end, the first moment that is out, the last day that is in. */
-      day(value, isEnd) {
-        const at = instant(value);
-        return at ? DateFormat.getDateInstance({style: "medium"}).format(isEnd ? new Date(at.getTime() - 1) : at) : "";
-      },
-
-      /** The last day of what ends at a moment. */
-      lastDay: (value) => Texts.day(value, true),
+      /** When something begins, and the last day of what ends at a moment; with times only where they matter. */
+      begin: (value) => Format.begin(value),
+      end: (value) => Format.end(value),
 
       /** Codes of POS groups in a line. */
       places: (codes) => (codes && codes.length ? codes.join(", ") : Texts.get("calendar.everywhere")),
 
-      /** A moment in the person's way of writing. */
-      moment(value) {
-        const at = instant(value);
-        return at ? DateFormat.getDateTimeInstance({style: "medium/short"}).format(at) : "";
-      },
+      /** A moment with its time zone. */
+      moment: (value) => Format.dateTime(value),
 
-      /** From when until when, in days. */
+      /** From when until when. */
       validity(from, to) {
         if (!from && !to) {
           return Texts.get("always");
         }
         if (!to) {
-          return Texts.get("since", [Texts.day(from)]);
+          return Texts.get("since", [Format.begin(from)]);
         }
-        const last = Texts.day(to, true);
-        return from ? Texts.get("period", [Texts.day(from), last]) : Texts.get("until", [last]);
+        return from ? Texts.get("period", [Format.begin(from), Format.end(to)]) : Texts.get("until", [Format.end(to)]);
       },
 
       /** Who is working on a row: the person, somebody else, or nobody. */

@@ -68,7 +68,7 @@ sap.ui.define(
     }
 
     const period = (t, from, to) =>
-      t("resources.period", from ? Format.date(from) : t("resources.ever"), to ? Format.date(to) : t("resources.ever"));
+      t("resources.period", from ? Format.begin(from) : t("resources.ever"), to ? Format.end(to) : t("resources.ever"));
 
     function remover({t, context, view}) {
       return new Button({

@@ -25,7 +25,7 @@ sap.ui.define(
       const input = new Input({value: "", editable: false, ariaLabelledBy: [label]}).setValue(code);
       const notes = [
         customerId ? t("resources.issuedTo", customerId) : t("resources.issuedToBearer"),
-        validUntil ? t("resources.goodUntil", Format.dateTime(validUntil)) : t("resources.goodAsType")
+        validUntil ? t("resources.goodUntil", Format.end(validUntil)) : t("resources.goodAsType")
       ];
       const dialog = new Dialog({
         title: t("resources.issued"),

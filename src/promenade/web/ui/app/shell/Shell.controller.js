@@ -8,6 +8,7 @@ sap.ui.define(
     "sap/ui/core/Theming",
     "sap/ui/core/mvc/Controller",
     "sap/ui/model/json/JSONModel",
+    "promenade/generic/Zone",
     "promenade/session/Session",
     "promenade/shell/Arrival",
     "promenade/shell/Entries"
@@ -21,6 +22,7 @@ sap.ui.define(
     Theming,
     Controller,
     JSONModel,
+    Zone,
     Session,
     Arrival,
     Entries
@@ -47,6 +49,8 @@ sap.ui.define(
         this._state = new JSONModel({
           isDark: Theming.getTheme() === DARK,
           otherLanguage: isGerman ? "English" : "Deutsch",
+          zone: Zone.current(),
+          hasZones: Zone.all().length > 1,
           selected: "home"
         });
         this._shown = "home";
@@ -132,6 +136,21 @@ sap.ui.define(
 
       onLanguage() {
         keep("language", Localization.getLanguage().startsWith("de") ? "en" : "de");
+        window.location.reload();
+      },
+
+      /** Stores in several time zones: pages show and take times of one of them. */
+      onZone(event) {
+        if (!this._zones) {
+          const buttons = Zone.all().map((zone) => new Button({text: zone, press: () => this._choose(zone)}));
+          this._zones = new ActionSheet({buttons, title: "{i18n>shell.zone}"});
+          this.getView().addDependent(this._zones);
+        }
+        this._zones.openBy(event.getSource());
+      },
+
+      _choose(zone) {
+        Zone.choose(zone);
         window.location.reload();
       },
 

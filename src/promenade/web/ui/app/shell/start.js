@@ -8,8 +8,8 @@ sap.ui.loader.config({
 });
 
 sap.ui.define(
-  ["sap/ui/core/ComponentContainer", "sap/ui/core/Component", "promenade/session/Session"],
-  function (ComponentContainer, Component, Session) {
+  ["sap/ui/core/ComponentContainer", "sap/ui/core/Component", "promenade/generic/Zone", "promenade/session/Session"],
+  function (ComponentContainer, Component, Zone, Session) {
     "use strict";
 
     /** An address that was cut within a sign can be read by nobody: OpenUI5, which decodes twice, would not start. */
@@ -24,6 +24,7 @@ sap.ui.define(
     /** Signs the person in, which may lead to another page and back, and shows the back office. */
     async function start() {
       await Session.open();
+      await Zone.open();
       dropUnreadableAddress();
       const component = await Component.create({name: "promenade", id: "promenade"});
       new ComponentContainer("shell", {component, height: "100%", autoPrefixId: false}).placeAt("content");

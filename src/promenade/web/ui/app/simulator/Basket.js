@@ -1,4 +1,4 @@
-sap.ui.define(["promenade/simulator/Clock"], function (Clock) {
+sap.ui.define(["promenade/generic/Clock"], function (Clock) {
   "use strict";
 
   /**

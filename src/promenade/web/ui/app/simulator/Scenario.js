@@ -1,7 +1,7 @@
 sap.ui.define(
   [
     "promenade/simulator/Basket",
-    "promenade/simulator/Clock",
+    "promenade/generic/Clock",
     "promenade/simulator/Lookup",
     "promenade/simulator/ScenarioFile",
     "promenade/simulator/ScenarioPromotions"

@@ -197,7 +197,10 @@ sap.ui.define(
       _show(answer, basket) {
         this._answer = answer;
         this._model.setProperty("/failure", "");
-        this._model.setProperty("/momentText", Format.dateTime(answer.meta.evaluatedAt));
+        this._model.setProperty(
+          "/momentText",
+          Format.dateTime(answer.meta.evaluatedAt, basket.store.timeZone || "UTC")
+        );
         this._model.setProperty("/story", this._story.of(answer, basket, this._focus));
         this._showMissed();
       },
