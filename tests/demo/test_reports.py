@@ -1,4 +1,4 @@
-"""The demo's week gives every report some data."""
+"""The demo's five weeks give every report some data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The demo tenant in a real database: a week of sales that were actually priced, confirmed and processed."""
+"""The demo tenant in a real database: five weeks of sales that were actually priced, confirmed and processed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from decimal import Decimal
 from sqlalchemy import func, select
 
 from promenade.demo import DemoTenant, seed
+from promenade.demo.guide import tour_request
 from promenade.store.driver.cache import open_cache
 from promenade.store.driver.schema import table
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.catalogue import Catalogues
 from promenade.workflows.context import Context
+from promenade.workflows.pricing.evaluate import simulate
 from promenade.workflows.pricing.replay import replay
+from promenade.workflows.reports.aggregating import Run
+from promenade.workflows.reports.rebuilding import begin_rebuild, rebuild_portion
 from tests.kit.databases import Databases, Dialect
 
 NOW = datetime(2026, 6, 10, 12, tzinfo=UTC)
@@ -52,11 +56,19 @@ async def sold(session: Session) -> list[tuple[str, Decimal, Decimal, int, int]]
     return [tuple(row) for row in rows]
 
 
+def share_of(logged: list[tuple[str, Decimal, Decimal, int, int]]) -> Decimal:
+    """Return the part of what sales in euros would cost that promotions took off."""
+    euros = [row for row in logged if row[0].startswith("DEMO-DE")]
+    off = sum((discount for _, discount, *_ in euros), Decimal(0))
+    return off / (off + sum((total for _, _, total, *_ in euros), Decimal(0)))
+
+
 async def test_every_sale_is_confirmed_settled_and_can_be_priced_again(database_url: str) -> None:
     async with demo(database_url) as (context, made):
         logged = await context.database.read(sold, tenant=made.tenant_id)
         assert len(logged) == made.sales == SALES
         assert sum(discount > 0 for _, discount, *_ in logged) > SALES // 2
+        assert Decimal("0.05") < share_of(logged) < Decimal("0.25")
 
         async def unfinished(session: Session) -> int:
             jobs = table("side_effect_jobs")
@@ -69,7 +81,7 @@ async def test_every_sale_is_confirmed_settled_and_can_be_priced_again(database_
             assert (await replay(context, made.tenant_id, transaction_id, counter)).is_same
 
 
-async def test_one_seed_is_one_week_of_prices(databases: Databases, dialect: Dialect) -> None:
+async def test_one_seed_is_one_set_of_prices(databases: Databases, dialect: Dialect) -> None:
     weeks = []
     for _ in range(2):
         url = databases.create(dialect)
@@ -104,3 +116,30 @@ async def test_the_greeting_names_every_role_and_what_the_basket_gets(database_u
         assert all(client.client_id in text and client.secret in text for client in made.clients)
         assert len(made.promotion_ids) >= 3
         assert all(promotion_id in text for promotion_id in made.promotion_ids)
+
+
+async def test_the_basket_of_the_tour_costs_a_tenth_to_a_quarter_less_and_was_priced_with_data_of_today(
+    database_url: str,
+) -> None:
+    async with demo(database_url) as (context, made):
+        priced = await simulate(context, made.tenant_id, tour_request(made.purchases))
+        outcome = priced.outcome
+        assert Decimal("0.10") <= Decimal(outcome.discount_minor) / outcome.subtotal_minor <= Decimal("0.25")
+        assert priced.data_age == NOW
+
+
+async def test_a_recount_of_the_reports_gives_the_same_sums(database_url: str) -> None:
+    async with demo(database_url) as (context, made):
+
+        async def sums(session: Session) -> list[tuple[object, ...]]:
+            days = table("PromotionUsageByDay")
+            columns = [days.c[name] for name in ("promotion_id", "day", "currency", "applications", "total_discount")]
+            return sorted(tuple(row) for row in await session.execute(select(*columns)))
+
+        before = await context.database.read(sums, tenant=made.tenant_id)
+        await begin_rebuild(context.database, made.tenant_id)
+        run = Run(context.new_id)
+        while await rebuild_portion(context, made.tenant_id, run, 200) is not None:
+            pass
+        assert before
+        assert await context.database.read(sums, tenant=made.tenant_id) == before

@@ -281,7 +281,7 @@ async def _seed_demo(settings: Settings, seed: int) -> str:
     async with opened_context(settings) as context:
 
         async def make() -> DemoTenant:
-            click.echo("Seeding a retailer and a week of its sales; this takes a few seconds.", err=True)
+            click.echo("Seeding a retailer and five weeks of its sales; this takes a few seconds.", err=True)
             return await seed_demo(context, seed)
 
         seeded = await seed_once(context, settings.data_dir, make)

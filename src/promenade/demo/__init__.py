@@ -1,4 +1,4 @@
-"""A believable retailer, drawn from a seed: shelves, promotions and a week of sales."""
+"""A believable retailer, drawn from a seed: shelves, promotions and five weeks of sales."""
 
 from promenade.demo.keeping import seed_once
 from promenade.demo.seeding import DemoTenant, seed

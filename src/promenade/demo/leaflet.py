@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
 from promenade.demo.assortment import Article, Assortment, ShelfGroup, Store
 from promenade.demo.authoring import Notebook
+
+_WEEKS, _WEEKS_PAST = 8, 5
+
+
+def midnight(moment: datetime) -> datetime:
+    """Return the moment when its day began."""
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +41,15 @@ class Leaflet:
     generic_codes: list[str] = field(default_factory=list)
     individual_codes: list[str] = field(default_factory=list)
     rewards: dict[str, str] = field(default_factory=dict)  # coupon types issued after a purchase
+    favourites: list[Article] = field(default_factory=list)  # that shoppers buy for their offer
     trials: list[Trial] = field(default_factory=list)
     launched_at: datetime | None = None  # from then on shoppers in Germany buy more
+
+    def week(self, number: int) -> dict[str, Any]:
+        """Return the validity of a promotion for one week from a Monday on: most are over, two weeks are to come."""
+        monday = midnight(self.now) - timedelta(days=self.now.weekday())
+        begin = monday + timedelta(weeks=number % _WEEKS - _WEEKS_PAST)
+        return {"validFrom": begin, "validTo": begin + timedelta(weeks=1)}
 
     def leaf(self, title: str) -> ShelfGroup:
         """Return a sub group by its title."""

@@ -13,7 +13,7 @@ from itertools import cycle, islice
 from promenade.demo import surroundings, templates
 from promenade.demo.assortment import Assortment, draw_id
 from promenade.demo.authoring import Notebook
-from promenade.demo.leaflet import Leaflet, Trial
+from promenade.demo.leaflet import Leaflet, Trial, midnight
 
 
 def write_promotions(book: Notebook, assortment: Assortment, now: datetime) -> Leaflet:
@@ -44,11 +44,16 @@ def write_promotions(book: Notebook, assortment: Assortment, now: datetime) -> L
         rivals,
         pilots_and_experiments,
         launch,
-        not_running,
         templates.templates,
     ):
         family(leaflet)
     return leaflet
+
+
+def write_plans(leaflet: Leaflet, book: Notebook) -> None:
+    """Add what planners have written lately to ``book``: nothing of it has run while ``leaflet`` did."""
+    leaflet.book = book
+    not_running(leaflet)
 
 
 # ---- offers on the shelf: groups, brands, single articles, bundles, tiers, free items and leaflets ------------------
@@ -57,8 +62,10 @@ def write_promotions(book: Notebook, assortment: Assortment, now: datetime) -> L
 def group_percentages(leaflet: Leaflet) -> None:
     """A percentage off a sub group, or off a selection of it."""
     book = leaflet.book
-    steps = cycle(("10", "15", "20", "25", "30"))
-    for number, leaf in enumerate(leaflet.leaves(60, start=3, step=7), start=1):
+    steps = cycle(("10", "15", "20", "25"))
+    for number, leaf in enumerate(leaflet.leaves(62, start=3, step=7), start=1):
+        if leaf.name in _TOURED:
+            continue
         value = next(steps)
         campaign = leaflet.campaigns["AUTUMN"] if number % 4 == 0 else None
         promotion = book.promotion(
@@ -66,6 +73,7 @@ def group_percentages(leaflet: Leaflet) -> None:
             f"{value} % off {leaf.name.lower()}",
             campaign_ID=campaign,
             exclusivityLevel="PROMOTION" if number % 10 == 0 else "NONE",
+            **(leaflet.week(number) if number % 3 else {}),
         )
         if number % 3 == 0:
             book.condition(promotion, "ARTICLE_GROUP", articleGroupId=leaf.group_id)
@@ -93,7 +101,7 @@ def brand_percentages(leaflet: Leaflet) -> None:
     """A percentage off several pieces of one brand."""
     book = leaflet.book
     brands = dict.fromkeys(brand for leaf in leaflet.assortment.leaves for brand in leaf.brands)
-    for number, brand in enumerate(islice(brands, 20), start=1):
+    for number, brand in enumerate(islice(brands, 3, 40, 4), start=1):
         promotion = book.promotion(f"BRAND-{number:02d}", f"{brand}: 8 % off from 6 pieces")
         manufacturer = f"M-{brand.upper().replace(' ', '-')}"
         book.condition(promotion, "MANUFACTURER", manufacturer=manufacturer, minQuantity=Decimal(6))
@@ -113,7 +121,9 @@ def price_cuts(leaflet: Leaflet) -> None:
     book = leaflet.book
     for number, article in enumerate(leaflet.articles(40, start=11), start=1):
         price = (article.base_price * Decimal("0.8")).quantize(Decimal("0.01"))
-        promotion = book.promotion(f"PRICE-{number:03d}", f"{article.name} now {price}", currency="EUR")
+        promotion = book.promotion(
+            f"PRICE-{number:03d}", f"{article.name} now {price}", currency="EUR", **leaflet.week(number)
+        )
         book.condition(promotion, "ARTICLE", articleNumber=article.article_number)
         book.action(promotion, "ARTICLE", "UNIT_PRICE", price, targetArticleNumber=article.article_number)
         book.add("BudgetPromotions", budget_ID=leaflet.budgets["LEAFLET-EUR"], promotion_ID=promotion)
@@ -129,7 +139,9 @@ def money_off(leaflet: Leaflet) -> None:
     """Money off two pieces."""
     book = leaflet.book
     for number, article in enumerate(leaflet.articles(30, start=23, step=41), start=1):
-        promotion = book.promotion(f"OFF-{number:03d}", f"0.50 off two {article.group.name.lower()}", currency="EUR")
+        promotion = book.promotion(
+            f"OFF-{number:03d}", f"0.50 off two {article.group.name.lower()}", currency="EUR", **leaflet.week(number)
+        )
         book.condition(promotion, "ARTICLE", articleNumber=article.article_number, minQuantity=Decimal(2))
         book.action(
             promotion,
@@ -213,6 +225,7 @@ def free_items(leaflet: Leaflet) -> None:
     book = leaflet.book
     for number, article in enumerate(leaflet.articles(15, start=31, step=61), start=1):
         promotion = book.promotion(f"FREE-{number:02d}", f"Buy 2 {article.group.name.lower()}, get 1 free")
+        leaflet.favourites.append(article)
         book.condition(promotion, "ARTICLE", articleNumber=article.article_number, minQuantity=Decimal(2))
         book.action(
             promotion,
@@ -234,6 +247,7 @@ def flyers(leaflet: Leaflet) -> None:
             f"Leaflet page {number}",
             campaign_ID=leaflet.campaigns["WINTER"],
             currency="EUR",
+            **leaflet.week(5 + number % 2),
         )
         page = tuple(leaflet.articles(12, start=number * 90, step=3))
         book.condition(promotion, "ARTICLE_LIST", articles=tuple(article.article_number for article in page))
@@ -246,10 +260,13 @@ def flyers(leaflet: Leaflet) -> None:
 # ---- offers at the checkout: receipts, points, rewards, coupons and who pays how ------------------------------------
 
 
+_TOURED = ("Ground coffee", "Shampoo")  # has its offers by the tour, and no others that stack with them
+
+
 def tour(leaflet: Leaflet) -> None:
     """Add the few offers that the five-minute tour of the README uses."""
     book = leaflet.book
-    coffee, shampoo = leaflet.leaf("Ground coffee"), leaflet.leaf("Shampoo")
+    coffee, shampoo = (leaflet.leaf(title) for title in _TOURED)
     promotion = book.promotion("TOUR-COFFEE", "10 % off ground coffee", campaign_ID=leaflet.campaigns["AUTUMN"])
     book.condition(promotion, "ARTICLE_GROUP", articleGroupId=coffee.group_id)
     book.action(promotion, "ARTICLE_GROUP", "PERCENTAGE", "10", targetArticleGroupId=coffee.group_id)
@@ -274,11 +291,11 @@ def receipts(leaflet: Leaflet) -> None:
     """Money off the whole receipt, flat and in steps."""
     book = leaflet.book
     for code, currency, limit, off, budget in (
-        ("DE", "EUR", "100", "5", "LEAFLET-EUR"),
-        ("CH", "CHF", "120", "6", "SWISS-CHF"),
-        ("JP", "JPY", "15000", "500", "GINZA-JPY"),
-        ("DE-WEB", "EUR", "150", "8", "LEAFLET-EUR"),
-        ("CH-WEB", "CHF", "180", "10", "SWISS-CHF"),
+        ("DE", "EUR", "60", "4", "LEAFLET-EUR"),
+        ("CH", "CHF", "70", "5", "SWISS-CHF"),
+        ("JP", "JPY", "9000", "600", "GINZA-JPY"),
+        ("DE-WEB", "EUR", "80", "6", "LEAFLET-EUR"),
+        ("CH-WEB", "CHF", "90", "8", "SWISS-CHF"),
     ):
         promotion = book.promotion(
             f"TILL-{code}", f"{off} {currency} off from {limit} {currency}", "RECEIPT", currency=currency, priority=500
@@ -296,9 +313,9 @@ def receipts(leaflet: Leaflet) -> None:
     for code, currency, unit in (("DE", "EUR", 1), ("CH", "CHF", 1), ("JP", "JPY", 150)):
         promotion = book.promotion(f"SCALE-{code}", "The more, the better", "RECEIPT", currency=currency, priority=600)
         book.add("PromotionPosGroups", promotion_ID=promotion, posGroup_ID=leaflet.store(code).id)
-        book.condition(promotion, "ITEM_QUANTITY", operator="GTE", value="25")
+        book.condition(promotion, "ITEM_QUANTITY", operator="GTE", value="12")
         action = book.action(promotion, "SCALED_RECEIPT", distributionMode="HIGHEST_FIRST")
-        for sequence, (threshold, value) in enumerate(((50, "2"), (100, "4"), (150, "6")), start=1):
+        for sequence, (threshold, value) in enumerate(((40, "2"), (60, "4"), (90, "6")), start=1):
             book.add(
                 "ActionScaledTiers",
                 action_ID=action,
@@ -307,9 +324,9 @@ def receipts(leaflet: Leaflet) -> None:
                 discountType="PERCENTAGE",
                 discountValue=Decimal(value),
             )
-    promotion = book.promotion("LAST-ROUND", "Last round: 3 EUR off wine", "RECEIPT", currency="EUR")
+    promotion = book.promotion("LAST-ROUND", "Last round: 1 EUR off red wine", "RECEIPT", currency="EUR")
     book.condition(promotion, "ARTICLE_GROUP", articleGroupId=leaflet.leaf("Red wine").group_id)
-    book.action(promotion, "RECEIPT", "ABSOLUTE", "3", distributionMode="EQUAL")
+    book.action(promotion, "RECEIPT", "ABSOLUTE", "1", distributionMode="EQUAL")
     book.add("BudgetPromotions", budget_ID=leaflet.budgets["LAST-ROUND-EUR"], promotion_ID=promotion)
 
 
@@ -344,7 +361,7 @@ def post_purchase(leaflet: Leaflet) -> None:
     promotion = book.promotion("NEXT-COFFEE", "A coupon for the next coffee", "COUPON")
     book.condition(promotion, "ARTICLE_GROUP", articleGroupId=coffee.group_id)
     book.action(promotion, "POST_PURCHASE_COUPON", targetCouponType_ID=leaflet.rewards["NEXT-COFFEE"])
-    for code, currency, limit in (("DE", "EUR", "80"), ("CH", "CHF", "100"), ("JP", "JPY", "12000")):
+    for code, currency, limit in (("DE", "EUR", "50"), ("CH", "CHF", "60"), ("JP", "JPY", "8000")):
         promotion = book.promotion(f"COME-BACK-{code}", "Come back soon", "COUPON", currency=currency)
         book.add("PromotionPosGroups", promotion_ID=promotion, posGroup_ID=leaflet.store(code).id)
         book.condition(promotion, "RECEIPT_AMOUNT", value=limit)
@@ -377,7 +394,7 @@ def customers(leaflet: Leaflet) -> None:
     book.action(promotion, "RECEIPT", "PERCENTAGE", "5")
     promotion = book.promotion("CUST-FIRST-100", "The first hundred cakes", maxApplicationsTotal=100)
     book.condition(promotion, "ARTICLE_GROUP", articleGroupId=leaflet.leaf("Cream cakes").group_id)
-    book.action(promotion, "ARTICLE", "PERCENTAGE", "30")
+    book.action(promotion, "ARTICLE", "PERCENTAGE", "25")
 
 
 def payments(leaflet: Leaflet) -> None:
@@ -440,13 +457,13 @@ def channels_and_times(leaflet: Leaflet) -> None:
         book.condition(promotion, "TIME_WINDOW", timeFrom=start, timeTo=end, weekdays=weekdays)
         book.condition(promotion, "ARTICLE_GROUP", articleGroupId=leaf.group_id)
         book.action(promotion, "ARTICLE_GROUP", "PERCENTAGE", "20", targetArticleGroupId=leaf.group_id)
-    midnight = leaflet.now.replace(hour=0, minute=0, second=0, microsecond=0)
-    today: date = midnight.date()
+    begin = midnight(leaflet.now)
+    today: date = begin.date()
     for number, leaf in enumerate(leaflet.leaves(6, start=70, step=9), start=1):
         promotion = book.promotion(
             f"WEEK-{number:02d}",
             f"This week only: {leaf.name.lower()}",
-            validFrom=midnight - timedelta(days=number),
+            validFrom=begin - timedelta(days=number),
         )
         book.condition(
             promotion,
@@ -461,7 +478,7 @@ def channels_and_times(leaflet: Leaflet) -> None:
 def fields_and_discretion(leaflet: Leaflet) -> None:
     """Offers that read fields of the line or the request, and the cashier's own discounts."""
     book = leaflet.book
-    for days, value in (("1", "50"), ("2", "30"), ("3", "20")):
+    for days, value in (("1", "30"), ("2", "20"), ("3", "10")):
         promotion = book.promotion(f"FRESH-{days}", f"Best before in {days} days: {value} % off", priority=50)
         book.condition(promotion, "ADDITIONAL_FIELD", fieldName="daysLeft", operator="EQUALS", value=days)
         book.action(promotion, "ARTICLE", "PERCENTAGE", value)
@@ -497,9 +514,9 @@ def rivals(leaflet: Leaflet) -> None:
             book.action(promotion, "ARTICLE_GROUP", "PERCENTAGE", value, targetArticleGroupId=leaf.group_id)
             if code == "HAIRCARE":
                 book.add("BudgetPromotions", budget_ID=leaflet.budgets["BEAUTY-EUR"], promotion_ID=promotion)
-    promotion = book.promotion("CLEARANCE", "Garden clearance: alone, half price", exclusivityLevel="GLOBAL")
+    promotion = book.promotion("CLEARANCE", "Garden clearance: alone, a quarter off", exclusivityLevel="GLOBAL")
     book.condition(promotion, "ARTICLE_GROUP", articleGroupId="G1004", includeSubGroups=True, minAmount=Decimal(30))
-    book.action(promotion, "ARTICLE_GROUP", "PERCENTAGE", "50", targetArticleGroupId="G1004", includeSubGroups=True)
+    book.action(promotion, "ARTICLE_GROUP", "PERCENTAGE", "25", targetArticleGroupId="G1004", includeSubGroups=True)
 
 
 def pilots_and_experiments(leaflet: Leaflet) -> None:
@@ -545,35 +562,53 @@ def pilots_and_experiments(leaflet: Leaflet) -> None:
 
 
 def launch(leaflet: Leaflet) -> None:
-    """A promotion that started in the middle of the week, so that the days before and after can be compared."""
+    """A promotion that started some days ago, so that the days before and after can be compared."""
     book = leaflet.book
-    leaflet.launched_at = leaflet.now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=3)
+    leaflet.launched_at = midnight(leaflet.now) - timedelta(days=12)
     promotion = book.promotion(
         "LAUNCH-BASKET",
-        "3 EUR off from 60 EUR",
+        "2 EUR off from 40 EUR",
         "RECEIPT",
         currency="EUR",
         validFrom=leaflet.launched_at,
         priority=550,
     )
     book.add("PromotionPosGroups", promotion_ID=promotion, posGroup_ID=leaflet.store("DE").id)
-    book.condition(promotion, "RECEIPT_AMOUNT", operator="GTE", value="60")
-    book.action(promotion, "RECEIPT", "ABSOLUTE", "3", distributionMode="PROPORTIONAL")
+    book.condition(promotion, "RECEIPT_AMOUNT", operator="GTE", value="40")
+    book.action(promotion, "RECEIPT", "ABSOLUTE", "2", distributionMode="PROPORTIONAL")
     book.add("BudgetPromotions", budget_ID=leaflet.budgets["LEAFLET-EUR"], promotion_ID=promotion)
 
 
+_WAITING = "PENDING_APPROVAL"
+_NOT_RUNNING = (
+    ("Spices", "Winter baking: 20 % off spices", _WAITING, 3),  # waits, and would start this week
+    ("Candles", "Candlelight dinner: 20 % off candles", _WAITING, 10),
+    ("Gingerbread", "Gingerbread season", "DRAFT", 7),
+    ("Board games", "Family game night", "DRAFT", 14),
+    ("Green tea", "Tea weeks", "DRAFT", 21),
+    ("Pens", "Back to school: pens", "EXPIRED", -60),
+    ("Notebooks", "Back to school: notebooks", "EXPIRED", -60),
+    ("Sun care", "Sun care of the summer", "EXPIRED", -75),
+    ("Garden tools", "Garden tools, end of the season", "ARCHIVED", -90),
+    ("Flower pots", "Flower pots, end of the season", "ARCHIVED", -90),
+    ("Energy drinks", "Energy drinks for students", "INACTIVE", 0),
+    ("Iced tea", "Iced tea in heat waves", "INACTIVE", 0),
+)
+
+
 def not_running(leaflet: Leaflet) -> None:
-    """Inactive promotions, as every back office has: drafts, expired and disabled ones."""
+    """Inactive promotions, as every back office has: drafts, expired and disabled ones, and two to be approved."""
     book = leaflet.book
-    for number, leaf in enumerate(leaflet.leaves(15, start=90, step=3), start=1):
-        status = ("DRAFT", "INACTIVE", "EXPIRED", "ARCHIVED", "PENDING_APPROVAL")[number % 5]
-        past = status in {"EXPIRED", "ARCHIVED"}
+    for number, (title, name, status, start) in enumerate(_NOT_RUNNING, start=1):
+        begin = midnight(leaflet.now) + timedelta(days=start)
         promotion = book.promotion(
-            f"OLD-{number:02d}",
-            f"Not running: {leaf.name.lower()}",
+            f"PLAN-{number:02d}",
+            name,
             status=status,
-            validTo=leaflet.now - timedelta(days=30) if past else book.valid_to,
+            validFrom=begin,
+            validTo=begin + timedelta(days=28),
             externalReference=f"ERP-{draw_id(book.rng)[:8]}",
         )
-        book.condition(promotion, "ARTICLE_GROUP", articleGroupId=leaf.group_id)
-        book.action(promotion, "ARTICLE_GROUP", "PERCENTAGE", "40", targetArticleGroupId=leaf.group_id)
+        group = leaflet.leaf(title).group_id
+        book.condition(promotion, "ARTICLE_GROUP", articleGroupId=group)
+        book.action(promotion, "ARTICLE_GROUP", "PERCENTAGE", "20", targetArticleGroupId=group)

@@ -1,4 +1,4 @@
-"""A week of shoppers: what they buy, when, where, and who they are.
+"""Five weeks of shoppers: what they buy, when, where, and who they are.
 
 Everything is drawn from a seeded source; `promenade.demo.seeding` prices and confirms the sales.
 """
@@ -7,18 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from random import Random
+from zoneinfo import ZoneInfo
 
-from promenade.demo.assortment import Article, Assortment, Store, shelf_price
+from promenade.demo.assortment import Article, Store, shelf_price
 from promenade.demo.leaflet import Leaflet
 from promenade.engine.basket import BasketLine, Customer, Payment
 
 _GROUPS = ("STAFF", "SENIOR", "STUDENT", "FAMILY")
 _TIERS = ("BASIC", "SILVER", "GOLD", "PLATINUM")
 _CARDS = (("VISA_CREDIT", "40001234"), ("VISA_DEBIT", "41119876"), ("MASTERCARD", "52004321"))
-_OPENING_HOUR, _OPEN_MINUTES = 7, 14 * 60
+_DAYS, _PAID_BEFORE = 35, timedelta(minutes=2)
+_BUSY_DAYS = (4, 3, 4, 4, 6, 7, 1)  # how many shoppers come on Mondays, Tuesdays ..., compared with one another
+_BUSY_HOURS = dict(zip(range(7, 22), (2, 4, 6, 7, 8, 7, 5, 4, 5, 7, 9, 10, 8, 4, 2), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +45,15 @@ class Sale:
 
 
 def draw_sales(rng: Random, leaflet: Leaflet, until: datetime, count: int) -> Iterator[Sale]:
-    """Draw ``count`` sales of the seven days before ``until``, in order of time."""
-    shelf = _popular_first(rng, leaflet.assortment)
+    """Draw ``count`` sales of the five weeks before ``until``, in order of time."""
+    shelf = _popular_first(rng, leaflet)
     tills = leaflet.assortment.tills()
-    moments = sorted(_moment(rng, until) for _ in range(count))
+    visits = sorted(
+        ((_moment(rng, store, until), store) for store in rng.choices(tills, k=count)), key=lambda visit: visit[0]
+    )
     individual = iter(leaflet.individual_codes)
     earlier: list[Sale] = []
-    for number, at in enumerate(moments, start=1):
-        store = rng.choice(tills)
+    for number, (at, store) in enumerate(visits, start=1):
         lines = _basket(rng, shelf, store, earlier)
         lines += _extras(rng, shelf, leaflet, store, at, len(lines))
         sale = Sale(
@@ -69,15 +73,23 @@ def draw_sales(rng: Random, leaflet: Leaflet, until: datetime, count: int) -> It
         yield sale
 
 
-def _moment(rng: Random, until: datetime) -> datetime:
-    day = until.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=rng.randint(1, 7))
-    return day + timedelta(hours=_OPENING_HOUR, minutes=rng.randrange(_OPEN_MINUTES), seconds=rng.randrange(60))
+def _moment(rng: Random, store: Store, until: datetime) -> datetime:
+    """Return a moment when people shop, on the store's own clock, before that of ``until``."""
+    now = until.astimezone(ZoneInfo(store.time_zone))
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    days = [midnight - timedelta(days=back) for back in range(_DAYS + 1)]
+    while True:
+        (day,) = rng.choices(days, [_BUSY_DAYS[day.weekday()] for day in days])
+        (hour,) = rng.choices(list(_BUSY_HOURS), list(_BUSY_HOURS.values()))
+        moment = day.replace(hour=hour, minute=rng.randrange(60), second=rng.randrange(60)).astimezone(UTC)
+        if until - timedelta(days=_DAYS) <= moment < until - _PAID_BEFORE:
+            return moment
 
 
-def _popular_first(rng: Random, assortment: Assortment) -> Sequence[Article]:
-    """Shuffle the articles, some leaflet goods first: `_pick` prefers the front, so that few articles sell often."""
-    leaflet_goods = rng.sample(assortment.articles[:3_000], 400)
-    return leaflet_goods + rng.sample(assortment.articles, 4_000)
+def _popular_first(rng: Random, leaflet: Leaflet) -> Sequence[Article]:
+    """Shuffle the articles, favourites and leaflet goods first: `_pick` prefers the front, so that few sell often."""
+    every = leaflet.assortment.articles
+    return leaflet.favourites * 6 + rng.sample(every[:3_000], 400) + rng.sample(every, 4_000)
 
 
 def _pick(rng: Random, shelf: Sequence[Article]) -> Article:
@@ -86,14 +98,15 @@ def _pick(rng: Random, shelf: Sequence[Article]) -> Article:
 
 def _basket(rng: Random, shelf: Sequence[Article], store: Store, earlier: Sequence[Sale]) -> tuple[BasketLine, ...]:
     lines = []
-    for place in range(1, 2 + min(rng.randrange(25), rng.randrange(25))):
+    for place in range(1, 2 + min(rng.randrange(13), rng.randrange(13))):
         article = _pick(rng, shelf)
         weight = rng.randint(120, 2_400)
-        pieces = rng.choice((1, 1, 1, 1, 2, 2, 3, 4, 6))
+        pieces = rng.choice((1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 4, 6))
         fields = (("daysLeft", str(rng.randint(1, 5))),) if rng.random() < 0.04 else ()
         lines.append(_line(str(place), article, weight if article.by_weight else pieces * 1000, store, fields))
-    if earlier and rng.random() < 0.04:
-        lines.append(_return_line(str(len(lines) + 1), rng.choice(earlier[-200:]), store))
+    bought = [sale for sale in earlier[-100:] if sale.store.currency == store.currency]
+    if bought and rng.random() < 0.04:
+        lines.append(_return_line(str(len(lines) + 1), rng.choice(bought), has_receipt=rng.random() < 0.8))
     return tuple(lines)
 
 
@@ -123,8 +136,8 @@ def _line(
     )
 
 
-def _return_line(reference: str, sale: Sale, store: Store) -> BasketLine:
-    """Return a line that brings back the first line of an earlier sale; in another currency, without its receipt."""
+def _return_line(reference: str, sale: Sale, *, has_receipt: bool) -> BasketLine:
+    """Return a line that brings back the first line of an earlier sale."""
     bought = sale.lines[0]
     fields = (("originalTransactionId", sale.transaction_id), ("originalLineReference", bought.reference))
     return BasketLine(
@@ -133,7 +146,7 @@ def _return_line(reference: str, sale: Sale, store: Store) -> BasketLine:
         quantity_thousandths=-1000,
         unit_price_hundredths=bought.unit_price_hundredths,
         ean=bought.ean,
-        fields=fields if sale.store.currency == store.currency and bought.quantity_thousandths >= 1000 else (),
+        fields=fields if has_receipt and bought.quantity_thousandths >= 1000 else (),
     )
 
 

@@ -1,4 +1,4 @@
-"""Creates the demo tenant: rows in the tables, then a week of sales that are evaluated and confirmed."""
+"""Creates the demo tenant: rows in the tables, then five weeks of sales that are evaluated and confirmed."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from typing import Any
 from promenade.demo.assortment import build_assortment
 from promenade.demo.authoring import Notebook
 from promenade.demo.guide import DemoClient, Purchase, guide_text, tour_purchases, tour_request
-from promenade.demo.promotions import write_promotions
+from promenade.demo.promotions import write_plans, write_promotions
 from promenade.demo.sales import Sale, draw_sales
 from promenade.store.driver.rows import insert_rows
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.changes import record_change
 from promenade.worker import Worker
 from promenade.workflows.access.clients import create_client
-from promenade.workflows.access.tenants import create_tenant
+from promenade.workflows.access.tenants import create_tenant, set_tenant
 from promenade.workflows.context import Context
 from promenade.workflows.pricing.evaluate import PricedIteration, PricingRequest, evaluate, simulate
 from promenade.workflows.reports.advice import count_shown
@@ -32,6 +32,7 @@ from promenade.workflows.settlement.rules import ConfirmCommand, ConfirmedPromot
 TENANT = "demo"
 _USER = "demo"
 _CROWD = 25
+_ADVISED_FOR = timedelta(days=8)
 _SHOPPING = timedelta(minutes=4)  # between the first price request and the last
 
 # role -> scopes: one client for each kind of user of the service. In the back office a planner also simulates baskets
@@ -71,18 +72,23 @@ async def seed(context: Context, seed: int, *, articles: int = 20_000, sales: in
     leaflet = write_promotions(book, assortment, now)
     settings = {
         "name": "Promenade demo retailer",
-        "enableProductionNudges": "true",
+        "enableProductionNudges": "false",
         "pointsPerCurrencyUnit": "0",
         "defaultCurrency": "EUR",
     }
     await create_tenant(context.database, TENANT, settings=settings, at=opened, user=_USER)
     await _store_rows(context, (*assortment.rows(), *book.rows()), opened)
-    sold = await _sell(context, draw_sales(rng, leaflet, now, sales))
+    sold = await _sell(context, draw_sales(rng, leaflet, now, sales), now - _ADVISED_FOR)
+    plans = Notebook(rng, opened, book.valid_to)
+    write_plans(leaflet, plans)
+    await _store_rows(context, plans.rows(), now)
     purchases = tour_purchases(leaflet)
     clients = tuple([await _client(context, role, scopes) for role, scopes in _CLIENTS.items()])
     priced = await simulate(context, TENANT, tour_request(purchases))
     promotion_ids = tuple(one.promotion_id for one in priced.outcome.applied if one.discount_minor)
-    return DemoTenant(TENANT, clients, purchases, promotion_ids, book.count("Promotions"), sold)
+    return DemoTenant(
+        TENANT, clients, purchases, promotion_ids, book.count("Promotions") + plans.count("Promotions"), sold
+    )
 
 
 async def _store_rows(context: Context, tables: Iterable[tuple[str, list[dict[str, Any]]]], at: datetime) -> None:
@@ -109,15 +115,20 @@ async def _client(context: Context, role: str, scopes: Sequence[str]) -> DemoCli
     return DemoClient(role, f"demo-{role}", secret, tuple(scopes))
 
 
-async def _sell(context: Context, sales: Iterable[Sale]) -> int:
+async def _sell(context: Context, sales: Iterable[Sale], advised_from: datetime) -> int:
     """Evaluate and confirm every sale at its own time, then run the jobs they caused; return the number of sales.
 
+    From ``advised_from`` on tills are also told what shoppers miss, which takes longer than the price.
     Sales are processed in batches: all of a batch are priced before the first is confirmed. So they share commits, and
     the result still depends on nothing but their order.
     """
     count = 0
     waiting = iter(sales)
+    is_advised = False
     while crowd := list(islice(waiting, _CROWD)):
+        if not is_advised and crowd[0].at >= advised_from:
+            await _advise(context, advised_from)
+            is_advised = True
         growing = [sale for sale in crowd if sale.asked_first]
         await gather(*(evaluate(_at(context, sale.at - _SHOPPING), TENANT, _first(sale)) for sale in growing))
         priced = await gather(*(evaluate(_at(context, sale.at), TENANT, _request(sale)) for sale in crowd))
@@ -128,6 +139,11 @@ async def _sell(context: Context, sales: Iterable[Sale]) -> int:
         pass
     await _report(context)
     return count
+
+
+async def _advise(context: Context, at: datetime) -> None:
+    settings = {"enableProductionNudges": "true"}
+    await set_tenant(context.database, TENANT, settings, at=at, user=_USER, new_id=context.new_id)
 
 
 async def _report(context: Context) -> None:

@@ -19,12 +19,12 @@ _STAKEHOLDERS = (
 
 # code, total, currency, percentage paid by marketing
 _BUDGETS = (
-    ("LEAFLET-EUR", "250000.00", "EUR", "60.00"),
-    ("COFFEE-EUR", "40000.00", "EUR", "50.00"),
-    ("BEAUTY-EUR", "20000.00", "EUR", "40.00"),
-    ("SWISS-CHF", "60000.00", "CHF", "70.00"),
-    ("GINZA-JPY", "9000000", "JPY", "100.00"),
-    ("LAST-ROUND-EUR", "60.00", "EUR", "100.00"),  # exhausted within the week
+    ("LEAFLET-EUR", "2500.00", "EUR", "60.00"),
+    ("COFFEE-EUR", "400.00", "EUR", "50.00"),
+    ("BEAUTY-EUR", "250.00", "EUR", "40.00"),
+    ("SWISS-CHF", "2000.00", "CHF", "70.00"),
+    ("GINZA-JPY", "120000", "JPY", "100.00"),
+    ("LAST-ROUND-EUR", "20.00", "EUR", "100.00"),  # nearly used up by now
 )
 
 
@@ -79,7 +79,7 @@ def budgets(leaflet: Leaflet) -> None:
         "RechargeContributions",
         budget_ID=leaflet.budgets["COFFEE-EUR"],
         stakeholder_ID=stakeholders[1],
-        amount=Decimal("15000.00"),
+        amount=Decimal("150.00"),
         currency="EUR",
         contributedAt=book.valid_from,
         reference="Joint business plan, first half",

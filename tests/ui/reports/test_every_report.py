@@ -109,7 +109,8 @@ def test_the_report_of_one_promotion_shows_its_results(desk: Desk, reports: Repo
 def test_sales_of_a_control_arm_are_not_sales_with_the_promotion(desk: Desk, reports: Reports) -> None:
     trial = reports.rows("ABTestResults", filter="promotionName eq 'Experiment: 11 % off juice'")[0]["promotionId"]
     page = sit(desk, f"performance?promotion={trial}", "byDay")
-    applications = reports.row("PromotionPerformance", filter=f"promotionId eq {trial}")["applicationsCount"]
+    days = f"filter(promotionId eq {trial} and day ge {FIRST})/aggregate(applications with sum as times)"
+    applications = reports.row("PromotionUsageByDay", apply=days)["times"]
     assert number(figure(page, "Sales with this promotion")) == applications
     assert number(figure(page, "Applications")) == applications
 
