@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -24,6 +25,30 @@ RUNNING = (
     f"'ACTIVE' and (validFrom eq null or validFrom le {NOW}) and (validTo eq null or validTo gt {NOW})"
     f" and (campaign_ID eq null or campaign/endAt eq null or campaign/endAt gt {NOW})"
 )
+
+
+ZONE = ZoneInfo("Europe/Berlin")  # the browser's
+DAY = timedelta(days=1)
+YESTERDAY = datetime.now(ZONE).date() - DAY
+WEEKS = [(YESTERDAY - timedelta(days=back + 6), YESTERDAY - timedelta(days=back)) for back in (0, 7)]
+
+
+def most_used(reports: Reports) -> str:
+    """Return the currency of most applications within 28 days: the one that is shown first."""
+    first, last = last_days(28)
+    sums = f"filter(day ge {first} and day le {last})/groupby((currency),aggregate(applications with sum as times))"
+    return str(reports.rows("PromotionUsageByDay", apply=sums, orderby="times desc")[0]["currency"])
+
+
+def midnight(day: date) -> str:
+    """Return the moment at which a day begins for the browser, in UTC."""
+    begin = datetime(day.year, day.month, day.day, tzinfo=ZONE).astimezone(UTC)
+    return begin.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def note(page: Page, label: str) -> str:
+    """Return the line below a figure."""
+    return page.locator(".promFigure", has_text=label).locator(".promFigureNote").inner_text()
 
 
 @pytest.fixture(scope="module")
@@ -88,25 +113,76 @@ def test_figures_are_there_in_two_seconds_in_a_browser_that_kept_nothing(
 @pytest.mark.smoke
 def test_figures_are_those_of_the_service(desk: Desk, reports: Reports) -> None:
     page = filled(desk.sit())
+    found: dict[int, tuple[Decimal, Decimal]] = {}
     first, last = last_days(28)
-    period = f"day ge {first} and day le {last}"
-    sums = "aggregate(totalDiscount with sum as given,applications with sum as times)"
-    apply = f"filter({period})/groupby((currency),{sums})"
-    main = reports.rows("PromotionUsageByDay", apply=apply, orderby="times desc")[0]
-    assert number(figure(page, "Discount given")) == main["given"]
-    sold = f"confirmedAt ge {first}T00:00:00Z and currency eq '{main['currency']}'"
-    sold += " and promotions/any(p:p/pilotArm ne 'CONTROL')"
-    revenue = reports.row("CalculationLogs", apply=f"filter({sold})/aggregate(grandTotal with sum as revenue)")[
-        "revenue"
-    ]
-    assert number(figure(page, "Revenue with promotions")) == revenue
+    main = most_used(reports)
+    for place in (0, 1):
+        period = f"day ge {WEEKS[place][0]} and day le {WEEKS[place][1]} and currency eq '{main}'"
+        given = f"filter({period})/aggregate(totalDiscount with sum as given)"
+        sold = f"confirmedAt ge {midnight(WEEKS[place][0])} and confirmedAt lt {midnight(WEEKS[place][1] + DAY)}"
+        sold += f" and currency eq '{main}' and promotions/any(p:p/pilotArm ne 'CONTROL')"
+        revenue = f"filter({sold})/aggregate(grandTotal with sum as revenue)"
+        found[place] = (
+            reports.row("PromotionUsageByDay", apply=given)["given"],
+            reports.row("CalculationLogs", apply=revenue)["revenue"],
+        )
+    for label, now, before in zip(("Discount given", "Revenue with promotions"), *found.values(), strict=True):
+        assert number(figure(page, label)) == now
+        change = round((now - before) / before * 100, 2)
+        assert f"{abs(change):g}" in note(page, label)
     for label, status in (("Running promotions", RUNNING), ("Waiting for approval", "'PENDING_APPROVAL'")):
         rows = reports.rows("Promotions", "admin", filter=f"{PROMOTIONS}{status}", select="ID", top="1000")
         assert number(figure(page, label)) == len(rows)
     full = reports.rows("BudgetUtilization", filter="utilizationPct gt 80 and status ne 'EXPIRED'")
     assert number(figure(page, "Budgets near their end")) == len(full)
     opened(page, "last28")
-    assert sum(numbers(page, "last28")) == main["given"]
+    days = (
+        f"filter(day ge {first} and day le {last} and currency eq '{main}')/aggregate(totalDiscount with sum as given)"
+    )
+    assert sum(numbers(page, "last28")) == reports.row("PromotionUsageByDay", apply=days)["given"]
+
+
+def test_one_currency_at_a_time_is_shown_and_kept(desk: Desk, reports: Reports) -> None:
+    page = filled(desk.sit())
+    bar = page.get_by_role("listbox", name="Currency")
+    expect(bar.get_by_role("option", name=most_used(reports), exact=True)).to_have_attribute("aria-selected", "true")
+    bar.get_by_role("option", name="JPY", exact=True).click()
+    expect(page.locator(".promFigure", has_text="Discount given")).to_contain_text("¥")
+    expect(page.locator(".promFigure", has_text="Revenue with promotions")).to_contain_text("¥")
+    week = f"day ge {WEEKS[0][0]} and day le {WEEKS[0][1]} and currency eq 'JPY'"
+    sums = "groupby((promotionId,promotionName),aggregate(totalDiscount with sum as given))"
+    [best, *_] = reports.rows("PromotionUsageByDay", apply=f"filter({week})/{sums}", orderby="given desc,promotionId")
+    first = page.locator(".promCard-top li").first
+    expect(first).to_contain_text(best["promotionName"])
+    expect(first).to_contain_text("¥")
+    expect(page.get_by_role("heading", name="Discount of the last 28 days in JPY")).to_be_visible()
+    page.reload()
+    expect(page.locator(".promFigure", has_text="Discount given")).to_contain_text("¥")
+    page.locator(".promCard-top li").first.click()
+    page.wait_for_url(f"**/reports/performance?promotion={best['promotionId']}&currency=JPY**")
+
+
+def test_what_begins_and_ends_within_a_week_is_listed_by_its_moment(desk: Desk, reports: Reports) -> None:
+    page = filled(desk.sit("planner"))
+    now = datetime.now(UTC)
+    begin, end = (one.isoformat(timespec="seconds").replace("+00:00", "Z") for one in (now, now + timedelta(days=7)))
+    counts = []
+    for word, property_ in (("Starts", "validFrom"), ("Ends", "validTo")):
+        due = f"{PROMOTIONS}'ACTIVE' and {property_} ge {begin} and {property_} lt {end}"
+        rows = reports.rows("Promotions", "admin", filter=due, orderby=f"{property_},ID", select="ID,name")
+        counts.append(len(rows))
+        expect(page.locator(".promCard-week li", has_text=rows[0]["name"]).filter(has_text=word).first).to_be_visible()
+    more = sum(counts) - sum(min(count, 5) for count in counts)
+    expect(page.locator(".promCard-week")).to_contain_text(f"And {more} more")
+    page.locator(".promCard-week").get_by_role("button", name="Calendar").click()
+    page.wait_for_url("**/calendar**")
+
+
+def test_nothing_but_alerts_is_listed_as_needing_attention(desk: Desk) -> None:
+    page = filled(desk.sit())
+    expect(page.locator(".promCard-week li").first).to_be_visible()
+    for text in ("Waits for approval", "Starts", "Ends"):
+        expect(page.locator(".promCard-attention")).not_to_contain_text(text)
 
 
 @pytest.fixture
@@ -141,7 +217,7 @@ def test_a_promotion_that_waits_for_approval_is_a_press_away(desk: Desk, reports
         "Promotions", "admin", filter=f"{PROMOTIONS}'PENDING_APPROVAL'", orderby="modifiedAt desc"
     )
     page = filled(desk.sit())
-    page.locator(".promCard-attention").get_by_text(waiting["name"], exact=True).click()
+    page.locator(".promCard-waiting").get_by_text(waiting["name"], exact=True).click()
     page.wait_for_url(f"**/promotion/{waiting['ID']}")
 
 
@@ -169,14 +245,15 @@ def test_the_home_page_offers_only_what_the_role_allows(desk: Desk) -> None:
 
 
 @pytest.mark.smoke
-def test_the_home_page_sends_three_requests(desk: Desk) -> None:
+def test_the_home_page_sends_four_requests(desk: Desk) -> None:
     page = seat(desk)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
     page.goto(f"{desk.shop.url}/")
     filled(page)
+    page.locator(".promCard-top li").first.wait_for()
     assert sorted(url.partition(desk.shop.url)[2] for url in asked) == [
-        "/admin/$batch", "/reporting/$batch", "/reporting/$batch",
+        "/admin/$batch", "/reporting/$batch", "/reporting/$batch", "/reporting/$batch",
     ]  # fmt: skip
 
 

@@ -4,9 +4,8 @@ sap.ui.define(
     "use strict";
 
     return {
-      /** Discount of the last 28 days in the currency that is used most. */
-      create(t, {totals, days}) {
-        const {currency} = totals.rows[0];
+      /** Discount of the last 28 days in one currency. */
+      create(t, {days}, currency) {
         const found = new Map(days.rows.filter((row) => row.currency === currency).map((row) => [row.day, row]));
         const rows = Period.days(Period.of("last28")).map((day) => found.get(day) || {day, given: 0, times: 0});
         const money = (value) => Numbers.money(value, currency);

@@ -25,6 +25,17 @@ sap.ui.define(
 
     const few = (set, filter, orderby, select) => ({set, filter, orderby, select, top: SHOWN, count: true});
 
+    const PERFORMANCE = "reports/performance";
+
+    /** The seven days up to yesterday, and the seven before them: a day that is not over compares with none. */
+    function weeks() {
+      const days = Period.days(Period.of("last28")).slice(0, -1);
+      const [before, now] = [days.slice(-2 * SOON_DAYS, -SOON_DAYS), days.slice(-SOON_DAYS)];
+      return [now, before].map((week) => ({from: week[0], to: week.at(-1)}));
+    }
+
+    const between = ({from, to}) => `day ge ${from} and day le ${to}`;
+
     /** What waits for an approval, the longest waiting first. */
     const QUEUE = {
       set: "PromotionApprovals",
@@ -44,16 +55,10 @@ sap.ui.define(
       state
     });
 
-    function ofPlans(t, {queue, waiting, ending, deliveries, imports}) {
-      const link = (ID) => `promotion/${ID}`;
+    const linkTo = (ID) => `promotion/${ID}`;
+
+    function ofPlans(t, {deliveries, imports}) {
       return [
-        // Who may decide has them in a list of their own.
-        ...(queue ? [] : waiting.rows).map(({ID, name}) =>
-          entry(name, t("waitsForApproval"), link(ID), "pending", t("mark.approve"), "Information")
-        ),
-        ...ending.rows.map(({ID, name, validTo}) =>
-          entry(name, t("endsAt", Numbers.moment(validTo)), link(ID), "date-time", t("mark.ends"))
-        ),
         ...(deliveries.count
           ? [
               entry(
@@ -100,6 +105,21 @@ sap.ui.define(
       ];
     }
 
+    /** What begins or ends, the soonest first, with the moment to sort by. */
+    function due(t, rows, property, verb, state) {
+      return rows.map((row) => ({
+        at: row[property],
+        ...entry(
+          row.name,
+          t(`${verb}At`, Numbers.moment(row[property])),
+          linkTo(row.ID),
+          "date-time",
+          t(`mark.${verb}`),
+          state
+        )
+      }));
+    }
+
     /** What the first page tells, in as few requests as can be. */
     return {
       /** Of `/admin`: promotions that run, wait and end, what failed, and my drafts. */
@@ -119,10 +139,16 @@ sap.ui.define(
             "modifiedAt desc",
             "ID,name"
           ),
+          starting: few(
+            "Promotions",
+            `${ACTIVE} and validFrom ge ${inDays(0)} and validFrom lt ${inDays(SOON_DAYS)}`,
+            "validFrom,ID",
+            "ID,name,validFrom"
+          ),
           ending: few(
             "Promotions",
             `${ACTIVE} and validTo ge ${inDays(0)} and validTo lt ${inDays(SOON_DAYS)}`,
-            "validTo",
+            "validTo,ID",
             "ID,name,validTo"
           ),
           drafts: few("Promotions", "IsActiveEntity eq false", "modifiedAt desc", "ID,name,code,modifiedAt"),
@@ -141,13 +167,15 @@ sap.ui.define(
         });
       },
 
-      /** Of `/reporting`, from its sums: discount of 28 days by currency, and budgets near their end. */
+      /** Of `/reporting`, from its sums: discount by currency of 28 days and two weeks, budgets near their end. */
       ofSums() {
-        const {from, to} = Period.of("last28");
-        const filter = `day ge ${from} and day le ${to}`;
+        const filter = between(Period.of("last28"));
+        const [now, before] = weeks();
         const sums = {given: "totalDiscount", times: "applications"};
         return named("reporting", {
           totals: {set: "PromotionUsageByDay", apply: Service.sums(filter, ["currency"], sums), orderby: "times desc"},
+          now: {set: "PromotionUsageByDay", apply: Service.sums(between(now), ["currency"], sums)},
+          before: {set: "PromotionUsageByDay", apply: Service.sums(between(before), ["currency"], sums)},
           days: {set: "PromotionUsageByDay", apply: Service.sums(filter, ["day", "currency"], sums), orderby: "day"},
           nearEnd: few(
             "BudgetUtilization",
@@ -161,16 +189,60 @@ sap.ui.define(
 
       /** Revenue with promotions, read from the sales themselves: it may take its time and holds up nothing. */
       ofSales() {
-        const {begin, end} = Period.moments(Period.of("last28"));
-        const filter = `confirmedAt ge ${begin} and confirmedAt lt ${end} and ${Service.applied()}`;
-        return named("reporting", {
-          revenue: {
-            set: "CalculationLogs",
-            apply: Service.sums(filter, ["currency"], {revenue: "grandTotal", times: "$count"}),
-            orderby: "times desc"
-          }
+        const [now, before] = weeks().map((week) => {
+          const {begin, end} = Period.moments(week);
+          const filter = `confirmedAt ge ${begin} and confirmedAt lt ${end} and ${Service.applied()}`;
+          return {set: "CalculationLogs", apply: Service.sums(filter, ["currency"], {revenue: "grandTotal"})};
         });
+        return named("reporting", {now, before});
       },
+
+      /** The promotions that gave most within the week in one currency. */
+      async ofTop(t, currency) {
+        const [now] = weeks();
+        const filter = Service.all(between(now), `currency eq ${Service.text(currency)}`);
+        const sums = {given: "totalDiscount", times: "applications"};
+        const {rows} = (
+          await named("reporting", {
+            top: {
+              set: "PromotionUsageByDay",
+              apply: Service.sums(filter, ["promotionId", "promotionName"], sums),
+              orderby: "given desc,promotionId",
+              top: SHOWN
+            }
+          })
+        ).top;
+        return rows.map(({promotionId, promotionName, given, times}) =>
+          entry(
+            promotionName,
+            t("appliedTimes", Numbers.whole(times)),
+            `${PERFORMANCE}?promotion=${promotionId}&currency=${currency}`,
+            "tags",
+            Numbers.money(given, currency),
+            "None"
+          )
+        );
+      },
+
+      /** How a sum has changed since the week before, in percent; null without anything to compare. */
+      change: (now, before) => (before ? ((now - before) / before) * 100 : null),
+
+      /** What begins and ends within a week, and how much more of it there is. */
+      week(t, {starting, ending}) {
+        const rows = [
+          ...due(t, starting.rows, "validFrom", "starts", "Success"),
+          ...due(t, ending.rows, "validTo", "ends", "Warning")
+        ].sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
+        return {rows, more: starting.count + ending.count - rows.length};
+      },
+
+      /** Promotions that wait for somebody else's approval, or for anybody's where approvals bind nobody. */
+      waiting: (t, {rows, count}) => ({
+        rows: rows.map(({ID, name}) =>
+          entry(name, t("waitsForApproval"), linkTo(ID), "pending", t("mark.approve"), "Information")
+        ),
+        more: count - rows.length
+      }),
 
       /** The queue of approvals as entries of a list. */
       queue: (t, {rows}) =>
@@ -178,7 +250,7 @@ sap.ui.define(
           entry(
             promotionName,
             t("submittedAt", Numbers.moment(submittedAt), submittedBy),
-            `promotion/${ID}`,
+            linkTo(ID),
             "pending",
             forecastCost === null ? t("costUnknown") : t("cost", Numbers.money(forecastCost, currency)),
             forecastCost === null ? "Warning" : "Information"

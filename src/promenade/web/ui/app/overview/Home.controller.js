@@ -6,9 +6,10 @@ sap.ui.define(
     "promenade/reports/Numbers",
     "promenade/reports/style",
     "promenade/session/Session",
+    "promenade/shell/Kept",
     "promenade/shell/Visit"
   ],
-  function (Controller, JSONModel, Facts, Numbers, style, Session, Visit) {
+  function (Controller, JSONModel, Facts, Numbers, style, Session, Kept, Visit) {
     "use strict";
 
     const needed = (name) => new Promise((resolve, reject) => sap.ui.require([name], resolve, reject));
@@ -16,7 +17,8 @@ sap.ui.define(
     /**
      * The first page: a few figures, what needs attention, and what to do next.
      *
-     * Its frame is there at once; figures come with three small requests side by side, the chart's library after them.
+     * Its frame is there at once; figures come with three small requests side by side; the top
+     * promotions in the chosen currency and the chart's library come after them.
      */
     return Controller.extend("promenade.overview.Home", {
       onInit() {
@@ -27,6 +29,15 @@ sap.ui.define(
           queue: [],
           queueNone: "",
           queueMore: "",
+          waiting: [],
+          waitingMore: "",
+          week: [],
+          weekNone: "",
+          weekMore: "",
+          top: [],
+          topNone: "",
+          currencies: [],
+          currency: "",
           failure: "",
           attention: [],
           drafts: [],
@@ -74,11 +85,11 @@ sap.ui.define(
           reporting && sums.then((found) => (found ? this._showSums(found) : this._withhold("discount", "budgets"))),
           reporting &&
             Promise.all([sums, sales]).then(([found, revenue]) =>
-              found && revenue ? this._showRevenue(found, revenue) : this._withhold("revenue")
+              found && revenue ? this._showRevenue(revenue) : this._withhold("revenue")
             )
         ]);
         this._showAttention(await plans, await sums);
-        await this._showChart(await sums);
+        await Promise.all([this._showTop(), this._showChart()]);
       },
 
       /** Says on top why something could not be read; there it can be tried again. */
@@ -105,14 +116,23 @@ sap.ui.define(
         this.byId(id).setValue(value).setNote(note).setIsUrgent(isUrgent);
       },
 
-      _showPlans({queue, running, waiting, drafts}) {
+      /** Shows rows in the list of a card, and how many more there are. */
+      _list(name, {rows, more = 0}) {
+        this._model.setProperty(`/${name}`, rows);
+        this._model.setProperty(`/${name}None`, this._t(`${name}None`));
+        this._model.setProperty(`/${name}More`, more > 0 ? this._t("andMore", Numbers.whole(more)) : "");
+      },
+
+      _showPlans(plans) {
+        const {queue, running, waiting, drafts} = plans;
         const t = this._t;
+        // Who may decide has what waits in a list of their own.
         if (queue) {
-          const more = queue.count - queue.rows.length;
-          this._model.setProperty("/queue", Facts.queue(t, queue));
-          this._model.setProperty("/queueNone", t("queueNone"));
-          this._model.setProperty("/queueMore", more > 0 ? t("queueMore", Numbers.whole(more)) : "");
+          this._list("queue", {rows: Facts.queue(t, queue), more: queue.count - queue.rows.length});
+        } else {
+          this._list("waiting", Facts.waiting(t, waiting));
         }
+        this._list("week", Facts.week(t, plans));
         this._figure("running", Numbers.whole(running.count), t("runningNote"));
         this._figure(
           "waiting",
@@ -131,29 +151,51 @@ sap.ui.define(
         this._model.setProperty("/draftsNone", t("draftsNone"));
       },
 
-      _showSums({totals, nearEnd}) {
-        const t = this._t;
-        const [main, ...others] = totals.rows;
-        const more = others.map(({given, currency}) => Numbers.money(given, currency));
-        this._figure(
-          "discount",
-          main ? Numbers.money(main.given, main.currency) : Numbers.whole(0),
-          this._andMore(more)
+      _showSums(sums) {
+        const {totals, nearEnd} = sums;
+        const codes = totals.rows.map(({currency}) => currency);
+        const wanted = this._model.getProperty("/currency") || Kept.read("currency");
+        this._sums = sums;
+        this._model.setProperty("/currencies", codes.length > 1 ? codes.map((code) => ({code})) : []);
+        this._model.setProperty("/currency", codes.includes(wanted) ? wanted : (codes[0] ?? ""));
+        this._showAmount("discount", sums, "given");
+        this._figure("budgets", Numbers.whole(nearEnd.count), this._t("budgetsNote"), nearEnd.count > 0);
+      },
+
+      _showRevenue(sales) {
+        this._sales = sales;
+        this._showAmount("revenue", sales, "revenue");
+      },
+
+      /** The amount of a week in the chosen currency, and how it compares with the week before. */
+      _showAmount(id, {now, before}, property) {
+        const chosen = this._model.getProperty("/currency");
+        const [amount, earlier] = [now, before].map(
+          ({rows}) => rows.find(({currency}) => currency === chosen)?.[property] ?? 0
         );
-        this._figure("budgets", Numbers.whole(nearEnd.count), t("budgetsNote"), nearEnd.count > 0);
+        const change = Facts.change(amount, earlier);
+        const note = change === null ? this._t("week") : this._t("weekChange", Numbers.percent(change, true));
+        this._figure(id, chosen ? Numbers.money(amount, chosen) : Numbers.whole(0), note);
       },
 
-      /** Of the currency that is used most; other currencies are named, never added. */
-      _showRevenue({totals}, {revenue}) {
-        const main = totals.rows[0]?.currency;
-        const of = (row) => Numbers.money(row.revenue, row.currency);
-        const first = revenue.rows.find(({currency}) => currency === main);
-        const others = revenue.rows.filter((row) => row !== first).map(of);
-        this._figure("revenue", first ? of(first) : Numbers.whole(0), this._andMore(others));
+      /** Another currency: what is known by currency is shown at once, the top promotions are read. */
+      onCurrency(event) {
+        const currency = event.getParameter("item").getKey();
+        this._model.setProperty("/currency", currency);
+        Kept.write("currency", currency);
+        this._showAmount("discount", this._sums, "given");
+        if (this._sales) {
+          this._showAmount("revenue", this._sales, "revenue");
+        }
+        Promise.all([this._showTop(), this._showChart()]).catch((error) => this._onUnread(error));
       },
 
-      _andMore(amounts) {
-        return [this._t("last28"), ...amounts.map((one) => `+ ${one}`)].join(" ");
+      async _showTop() {
+        const currency = this._model.getProperty("/currency");
+        const rows = currency ? await Facts.ofTop(this._t, currency).catch((error) => this._onUnread(error)) : [];
+        if (rows && currency === this._model.getProperty("/currency")) {
+          this._list("top", {rows});
+        }
       },
 
       _showAttention(plans, sums) {
@@ -163,15 +205,16 @@ sap.ui.define(
         this._model.setProperty("/attentionNone", t(isUnread ? "attentionUnread" : "attentionNone"));
       },
 
-      async _showChart(sums) {
-        if (!sums || !sums.totals.rows.length) {
+      async _showChart() {
+        const currency = this._model.getProperty("/currency");
+        if (!currency) {
           return;
         }
         const Chart28 = await needed("promenade/overview/Chart28");
         const place = this.byId("chart");
-        if (place) {
+        if (place && currency === this._model.getProperty("/currency")) {
           place.destroyItems();
-          place.addItem(Chart28.create(this._t, sums));
+          place.addItem(Chart28.create(this._t, this._sums, currency));
         }
       },
 
@@ -186,6 +229,10 @@ sap.ui.define(
 
       onFromTemplate() {
         this._router.navTo("list", {set: "PromotionTemplates"});
+      },
+
+      onCalendar() {
+        this._router.navTo("calendar");
       },
 
       onSimulate() {

@@ -11,7 +11,8 @@ sap.ui.define(
     "promenade/generic/Zone",
     "promenade/session/Session",
     "promenade/shell/Arrival",
-    "promenade/shell/Entries"
+    "promenade/shell/Entries",
+    "promenade/shell/Kept"
   ],
   function (
     Localization,
@@ -25,7 +26,8 @@ sap.ui.define(
     Zone,
     Session,
     Arrival,
-    Entries
+    Entries,
+    Kept
   ) {
     "use strict";
 
@@ -33,14 +35,6 @@ sap.ui.define(
     const LIGHT = "sap_horizon";
     const WIDTHS = "promenadeNavigation";
     const WIDE = 1024;
-
-    function keep(name, value) {
-      try {
-        window.localStorage.setItem(`promenade.${name}`, value);
-      } catch {
-        // A browser that keeps nothing for pages: the choice holds until the page is left.
-      }
-    }
 
     /** What is around every page: the navigation, whose entries are those that the person may open, and the person. */
     return Controller.extend("promenade.shell.Shell", {
@@ -130,12 +124,12 @@ sap.ui.define(
       onColours() {
         const isDark = !this._state.getProperty("/isDark");
         this._state.setProperty("/isDark", isDark);
-        keep("colours", isDark ? "dark" : "light");
+        Kept.write("colours", isDark ? "dark" : "light");
         Theming.setTheme(isDark ? DARK : LIGHT);
       },
 
       onLanguage() {
-        keep("language", Localization.getLanguage().startsWith("de") ? "en" : "de");
+        Kept.write("language", Localization.getLanguage().startsWith("de") ? "en" : "de");
         window.location.reload();
       },
 
