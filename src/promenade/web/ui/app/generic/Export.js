@@ -6,21 +6,22 @@ sap.ui.define(
     "sap/m/MenuItem",
     "promenade/generic/Messages",
     "promenade/generic/Texts",
+    "promenade/generic/Zone",
     "promenade/net/Http",
     "promenade/resources/Download"
   ],
-  function (Localization, Menu, MenuButton, MenuItem, Messages, Texts, Http, Download) {
+  function (Localization, Menu, MenuButton, MenuItem, Messages, Texts, Zone, Http, Download) {
     "use strict";
 
     /** A list as a file for spreadsheets, with its filters and its order, which the service writes. */
     const ROOT = "/admin/";
 
-    /** The person's region: what spreadsheets there take for a number and for the end of a cell. */
+    /** What spreadsheets of the person's region take for a number and the end of a cell, and the clock of the pages. */
     const region = () => ({
       separator: Download.delimiter(),
       decimal: Download.isDecimalComma() ? "," : ".",
       language: Localization.getLanguage().startsWith("de") ? "de" : "en",
-      timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC"
+      timeZone: Zone.current()
     });
 
     async function save({binding, columns, title}, format) {
