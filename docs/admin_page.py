@@ -191,6 +191,7 @@ ACTION_FAULTS: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
             "409 `SUBSCRIPTION_INACTIVE`: it is switched off",
         ),
         ("Clients", "withdrawTokens"): (_GONE,),
+        ("People", "withdrawTokens"): (_GONE,),
     }
 )
 """What each action may refuse, by binding and name, beside what every request may meet."""

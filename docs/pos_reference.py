@@ -25,7 +25,8 @@ from promenade.web.pricing import pos
 from promenade.web.pricing.messages import CancelRequest, ConfirmRequest, EvaluateRequest, Message
 from promenade.web.pricing.pos import Pos
 from promenade.web.pricing.responses import EvaluateResponseV2, LoyaltyResult, SideEffectsResult, TransactionResult
-from promenade.web.services.login import AUTHORIZE, Login
+from promenade.web.services.invitation import Invitations
+from promenade.web.services.login import AUTHORIZE, SIGN_OUT, Login
 from promenade.web.services.monitoring import Health, Heartbeat, Monitoring
 from promenade.web.services.pos_metadata import PosMetadata
 from promenade.workflows.coupons.answers import REASONS
@@ -62,6 +63,10 @@ _CONTRACTS: dict[str, tuple[str, type[Struct] | None, type[Struct] | str | None]
     "_configuration": (_OPEN, None, "JSON"),
     "_form": (_OPEN, None, "HTML"),
     "_login": (_OPEN, None, "303, or HTML"),
+    "_session": (_OPEN, None, TokenResponse),
+    "_sign_out": (_OPEN, None, "204"),
+    "_accept": (_OPEN, None, "HTML"),
+    "_show": (_OPEN, None, "HTML"),
     "_document": (_POS, None, "JSON; `$metadata` in XML or JSON"),
     "_openapi_document": (_OPEN, None, "JSON"),
 }
@@ -71,6 +76,8 @@ _NUMBERS = {
     amount_thousandths: "Decimal(16,3) from 0",
 }
 _SCALARS = {str: "string", int: "integer", bool: "boolean", float: "number", UUID: "UUID", datetime: "ISO-8601 time"}
+
+_OF_LOGIN = frozenset({AUTHORIZE, SIGN_OUT})
 
 
 def services() -> str:
@@ -83,7 +90,8 @@ def services() -> str:
         *PosArticles(none, none).endpoints(),
         *Monitoring(none, none, None).endpoints(),
         *issuer.endpoints(),
-        *[one for one in Login(issuer, issuer_url="", base_url="").endpoints() if one.route == AUTHORIZE],
+        *[one for one in Login(issuer, none, issuer_url="", base_url="").endpoints() if one.route in _OF_LOGIN],
+        *Invitations(none, cast("Any", _NoCounts()), base_url="").endpoints(),
         *PosMetadata(none).endpoints(),
     ]
     addresses: dict[str, list[str]] = {}

@@ -47,6 +47,9 @@ _SPECIAL: dict[tuple[str, str], Callable[[int], Any]] = {
     ("CouponTypes", "genericCode"): lambda n: None,
     ("Clients", "scopes"): lambda n: ["svc.POSReader"],
     ("Clients", "secret"): lambda n: None,
+    ("People", "userName"): lambda n: f"person-{n}",
+    ("People", "scopes"): lambda n: ["svc.POSReader"],
+    ("People", "invitation"): lambda n: None,
 }
 
 

@@ -107,7 +107,7 @@ REPORTS = sets(
     "ABTestResultsByCurrency"
 )
 
-ADDED = sets("Clients LoyaltyActionArticleListItems RawPayloads")
+ADDED = sets("Clients LoyaltyActionArticleListItems People RawPayloads")
 
 
 def named(entity: EntityType) -> str:
@@ -178,7 +178,7 @@ def test_currencies_are_codes_of_three_letters() -> None:
         (
             NONE,
             sets(
-                "Clients RawPayloads Tenants PromotionForecasts PromotionForecastAmounts "
+                "Clients People RawPayloads Tenants PromotionForecasts PromotionForecastAmounts "
                 "PromotionForecastBudgets PromotionForecastDisplacements PromotionApprovals"
             )
             | REPORTS,
@@ -257,6 +257,8 @@ def test_secrets_are_never_shown() -> None:
     assert model.entity("CouponCodes").field("code").importable
     assert not model.entity("CouponTypes").field("generic_code").shown_in(ADMIN)
     assert not any(model.entity("Clients").field(f"{one}_digest").shown_in(ADMIN) for one in ("secret", "former"))
+    secret = ("invitation_digest", "password_hash", "code_key", "code_step")
+    assert not any(model.entity("People").field(one).shown_in(ADMIN) for one in secret)
 
 
 def test_every_row_has_a_tenant_and_children_of_the_specification_show_none() -> None:

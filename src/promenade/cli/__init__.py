@@ -37,6 +37,7 @@ from promenade.cli.doctor_command import doctor
 from promenade.cli.key_commands import key
 from promenade.cli.local_store_commands import local_admin
 from promenade.cli.operating import operator_commands
+from promenade.cli.person_commands import person
 from promenade.cli.replaying import replay
 from promenade.cli.sync_link_commands import sync_link
 from promenade.cli.till_key_commands import till_key
@@ -59,7 +60,7 @@ def cli() -> None:
     """Promotion and coupon engine for retail."""
 
 
-for _command in (*operator_commands, client, doctor, replay, key, trust, local_admin, till_key, sync_link):
+for _command in (*operator_commands, client, person, doctor, replay, key, trust, local_admin, till_key, sync_link):
     cli.add_command(_command)
 
 

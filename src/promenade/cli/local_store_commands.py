@@ -28,7 +28,7 @@ def local_admin() -> None:
 @database_options
 def reset_password(password_stdin: bool, **options: Any) -> None:
     """Set a new administrator's password; a running store uses it at once, and sessions end."""
-    from promenade.workflows.access.local_admin import check_password
+    from promenade.workflows.access.passwords import check_password
 
     settings = Settings(**options)
     password = _first_line() if password_stdin else click.prompt("Password", hide_input=True, confirmation_prompt=True)

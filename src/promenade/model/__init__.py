@@ -14,6 +14,7 @@ from promenade.model import (
     forecasts,
     jobs,
     logs,
+    people,
     pilots,
     pos_groups,
     promotions,
@@ -34,7 +35,7 @@ __all__ = ["EntityType", "code_list", "code_lists", "entities", "entity"]
 
 _MODULES = (
     promotions, conditions, actions, campaigns, templates, pilots, articles, pos_groups, budgets, coupons, logs,
-    forecasts, approvals, jobs, webhooks, sync, tenants, clients, usage_reports, money_reports, arm_reports,
+    forecasts, approvals, jobs, webhooks, sync, tenants, clients, people, usage_reports, money_reports, arm_reports,
     advice_reports, aggregator,
 )  # fmt: skip
 

@@ -174,6 +174,12 @@ def admin_operations() -> tuple[Operation, ...]:
             "Refuses its former secret at once, and the tokens that it has within half a minute, because a secret has"
             " leaked: replace the present one first. It may request new tokens.",
         ),
+        _move(
+            "People",
+            "withdrawTokens",
+            "Ends the sessions of the person, whose tokens are refused within half a minute; the person may sign in"
+            " again.",
+        ),
     )
 
 

@@ -16,6 +16,7 @@ from promenade.web.access.issuer import Issuer, IssuerStore
 from promenade.web.access.oauth import is_back_office
 from promenade.workflows.access.authorization_codes import AuthorizationCode
 from promenade.workflows.access.clients import Client, SigningKey
+from promenade.workflows.access.person_sessions import SignedIn
 from tests.kit.code_flow import Flow, answered
 from tests.web.conftest import ServedShop, Shop
 
@@ -230,7 +231,13 @@ class NoClients(IssuerStore):
     async def keep_code(self, code: str, bound: AuthorizationCode) -> None:
         raise AssertionError("nobody was let in")
 
-    async def take_code(self, code: str) -> tuple[AuthorizationCode, Client] | None:
+    async def take_code(self, code: str) -> tuple[AuthorizationCode, Client | SignedIn] | None:
+        return None
+
+    async def sign_in(self, tenant_id: str, user_name: str, password: str, code: str) -> str | None:
+        return None
+
+    async def renew(self, cookie: str) -> SignedIn | None:
         return None
 
 

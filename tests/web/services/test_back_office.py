@@ -254,8 +254,8 @@ def test_a_signed_in_user_gets_the_areas_of_the_role(office: Office, role: str, 
 def test_the_writable_sets_depend_on_the_role(office: Office) -> None:
     sets = {role: office.me(role).json()["sets"] for role in ("administrator", "planner", "controller")}
     assert sets["administrator"]["WebhookSubscriptions"] == ["create", "update", "delete"]
-    assert sets["administrator"]["Clients"] == ["create", "update", "delete"]
-    assert not sets["planner"].keys() & {"Clients", "WebhookSubscriptions"}
+    assert sets["administrator"]["Clients"] == sets["administrator"]["People"] == ["create", "update", "delete"]
+    assert not sets["planner"].keys() & {"Clients", "People", "WebhookSubscriptions"}
     assert sets["planner"]["Promotions"] == ["create", "update", "delete"]
     assert sets["controller"]["Budgets"] == ["update"]
     assert "Promotions" not in sets["controller"]
@@ -287,7 +287,7 @@ def test_the_administrator_of_a_store_is_known_by_the_session(branch: Store) -> 
     assert (me["user"], me["edition"], me["scopes"]) == ("admin", "local-store", ["svc.Admin"])
     services = {"admin": True, "reporting": True, "pos": True, "publicApi": False, "store": True, "clients": False}
     assert me["services"] == services
-    assert "Clients" not in me["sets"]
+    assert not me["sets"].keys() & {"Clients", "People"}
     assert browser.http.get("/").status_code == 200
     browser.post("logout")
     assert browser.http.get("/ui/me").status_code == 401

@@ -9,7 +9,7 @@ import pytest
 
 from promenade.store.driver.unit import Database
 from promenade.workflows.access.authorization_codes import AuthorizationCode, keep_code, take_code
-from promenade.workflows.access.clients import create_client
+from promenade.workflows.access.clients import Client, create_client
 from promenade.workflows.access.tenants import create_tenant
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -30,6 +30,7 @@ async def test_a_code_is_valid_for_a_minute_by_any_clock(issuing: Database, seco
     assert (taken is not None) is holds
     if taken is not None:
         assert taken[0] == BOUND
+        assert isinstance(taken[1], Client)
         assert (taken[1].client_id, taken[1].scopes) == ("client", ("svc.Admin",))
     assert await take_code(issuing, "code", NOW) is None
 

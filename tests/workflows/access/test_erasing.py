@@ -48,6 +48,8 @@ def _row(rows: sa.Table, tenant: str, known: dict[str, dict[str, Any]], name: st
     row["tenant_id"] = tenant
     if "client_id" in row:
         row["client_id"] = f"{name}-{tenant}"  # of all tenants, one has it
+    if "invitation_digest" in row:
+        row["invitation_digest"] = f"{name}-{tenant}"
     for key in rows.foreign_key_constraints:
         target = known.get(key.referred_table.name)
         for element in key.elements:

@@ -40,6 +40,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "WebhookSubscriptions": (
             "name", "callbackUrl", "isActive", "failureCount", "disabledAt", "previousSecretUntil",
         ),
+        "People": ("userName", "name", "scopes", "isActive", "lastSignInAt", "codeSince", "invitedUntil"),
         "Clients": ("name", "clientId", "scopes", "isActive", "lastUsedAt", "rotatedAt", "formerUntil"),
     }
 )  # fmt: skip

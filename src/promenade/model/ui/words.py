@@ -36,6 +36,8 @@ def plural(set_name: str) -> str:
 def singular(set_name: str) -> str:
     """Convert ``PromotionPosGroups`` to ``Promotion POS group``; names that are not plural stay as they are."""
     text = plural(set_name)
+    if text == "People":
+        return "Person"
     if text.endswith("ies"):
         return f"{text[:-3]}y"
     if text.endswith(("ches", "sses", "xes", "tuses")):

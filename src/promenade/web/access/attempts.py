@@ -40,6 +40,11 @@ class Attempts:
         for key in who:
             await self._counts.count(self._key(key), self._window_seconds)
 
+    async def take_back(self, who: Iterable[str]) -> None:
+        """Take one failure back from each of ``who``: an attempt that was counted before its end was none."""
+        for key in who:
+            await self._counts.count(self._key(key), self._window_seconds, -1)
+
     def _key(self, who: str) -> str:
         return f"attempts:{self._kind}:{who[:200]}"
 

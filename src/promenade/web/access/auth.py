@@ -31,6 +31,9 @@ from promenade.web.http.rate_limits import RateLimits
 _TOKENS_KEPT_MAX = 10_000
 CSRF_HEADER = b"x-csrf-token"
 CSRF_TOKEN_REQUIRED = "CSRF_TOKEN_REQUIRED"  # noqa: S105 - a code
+SESSION_CLAIM = "promenade_session"
+"""The claim with which the own issuer names the session of the person who got a token."""
+
 SESSION_SCOPE = "svc.Admin"  # a session belongs to a store's administrator
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _ANY_TOKEN = "not-needed"  # noqa: S105 - that is what it says
@@ -67,10 +70,14 @@ class KeySource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Verified:
-    """The caller of a verified token, when it was issued (seconds since 1970), and the key that verified it."""
+    """The caller of a verified token, when it was issued (seconds since 1970), and the key that verified it.
+
+    ``session_id``: the session of the person who got it from the own issuer; None: a client did.
+    """
 
     caller: Caller
     issued_at: float
+    session_id: str | None
     key_id: str | None
     algorithm: str
     key: VerificationKey
@@ -146,14 +153,16 @@ class Authenticator:
         audience: str,
         tenant_claims: Sequence[str],
         scope_claims: Sequence[str] = ("scope",),
-        accepts_client: Callable[[str, str, float], Awaitable[bool]] | None = None,
+        accepts: Callable[[str, str, str | None, float], Awaitable[bool]] | None = None,
         sessions: Sessions | None = None,
         limits: RateLimits | None = None,
     ) -> None:
-        """``accepts_client`` tells whether a client's token for a tenant, issued at a time, has not been withdrawn."""
+        """``accepts`` tells of the own issuer whether a token for a tenant has not been withdrawn: which client got it,
+        or in which session a person did, and when.
+        """
         self._keys = keys
         self._tenant_exists = tenant_exists
-        self._accepts_client = accepts_client
+        self._accepts = accepts
         self._clock = clock
         self._issuer = issuer
         self._audience = audience
@@ -183,8 +192,8 @@ class Authenticator:
         caller = known.caller
         if not await self._tenant_exists(caller.tenant_id):
             raise Forbidden("UNKNOWN_TENANT", "The token's tenant is not known here.")
-        accepts = self._accepts_client
-        if accepts is not None and not await accepts(caller.tenant_id, caller.client_id, known.issued_at):
+        accepts, session_id = self._accepts, known.session_id
+        if accepts and not await accepts(caller.tenant_id, caller.client_id, session_id, known.issued_at):
             raise Unauthorized("UNAUTHORIZED", "The token has been withdrawn.")
         if self._limits is not None:
             self._limits.take(caller.tenant_id, caller.client_id)
@@ -237,7 +246,8 @@ class Authenticator:
             claims = verified_claims(token, key, issuer=self._issuer, audience=self._audience, now=now)
         except TokenRefused:
             raise Unauthorized("UNAUTHORIZED", "The token is not valid here.") from None
-        return _Verified(self._caller(claims), float(claims.get("iat", 0)), token.key_id, token.algorithm, key)
+        issued_at, session_id = float(claims.get("iat", 0)), claims.get(SESSION_CLAIM)
+        return _Verified(self._caller(claims), issued_at, session_id, token.key_id, token.algorithm, key)
 
     def _caller(self, claims: Mapping[str, Any]) -> Caller:
         tenant = next((claims[name] for name in self._tenant_claims if claims.get(name) is not None), None)

@@ -20,7 +20,9 @@ from starlette.types import Receive, Scope
 
 from promenade.errors import Unavailable
 from promenade.model.clients import SCOPES
+from promenade.model.people import user_name_of
 from promenade.web.access.attempts import Attempts, Counts, network_of
+from promenade.web.access.auth import SESSION_CLAIM
 from promenade.web.access.oauth import (
     BACK_OFFICE,
     NO_STORE,
@@ -28,17 +30,24 @@ from promenade.web.access.oauth import (
     Refusal,
     address_of,
     challenge_of,
+    cookie_of,
     oauth_problem,
     read_form,
+    require_own_page,
+    set_cookie,
 )
 from promenade.web.access.tokens import VerificationKey
 from promenade.web.http.body import header, read_body
 from promenade.web.http.endpoint import Answer, Endpoint
 from promenade.workflows.access.authorization_codes import AuthorizationCode
 from promenade.workflows.access.clients import Client, SigningKey
+from promenade.workflows.access.person_sessions import SignedIn
 
 ALGORITHM = "RS256"
 TOKEN_SECONDS = 14_400  # about four hours
+PERSON_TOKEN_SECONDS = 1800
+"""How long a token of a person is valid: pages get the next one by the cookie of the session."""
+
 _BODY_BYTES_MAX = 16 * 1024
 _GRANTS = ("client_credentials", "authorization_code")
 
@@ -58,18 +67,27 @@ class IssuerStore(Protocol):
         """Store a new code for a minute."""
         ...
 
-    async def take_code(self, code: str) -> tuple[AuthorizationCode, Client] | None:
-        """Return what a code is bound to, and its client; works once per code."""
+    async def take_code(self, code: str) -> tuple[AuthorizationCode, Client | SignedIn] | None:
+        """Return what a code is bound to, and its client or person; works once per code."""
+        ...
+
+    async def sign_in(self, tenant_id: str, user_name: str, password: str, code: str) -> str | None:
+        """Return the cookie of a person's new session."""
+        ...
+
+    async def renew(self, cookie: str) -> SignedIn | None:
+        """Return whose session this cookie is of, with the next cookie."""
         ...
 
 
-class TokenResponse(msgspec.Struct, frozen=True):
+class TokenResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     """A token."""
 
     access_token: str  #: Send it as `Authorization: Bearer ...`. A signed JWT.
     token_type: str  #: `bearer`.
     expires_in: int  #: Seconds until it expires; about four hours.
     scope: str  #: Its scopes, separated by spaces.
+    session_expires_in: int | None = None  #: Seconds until the session of the person ends; clients have none.
 
 
 def generate_signing_key(key_id: str, at: datetime) -> SigningKey:
@@ -95,6 +113,8 @@ class Issuer:
         self._store = store
         self._attempts = Attempts("token", counts, failures_max=10)
         self._attempts_of_address = Attempts("token-address", counts, failures_max=100)
+        # From everywhere: guessing from many addresses is slow, and a stranger keeps nobody out for longer.
+        self._attempts_for_person = Attempts("person", counts, failures_max=100, window_seconds=900)
         self._clock = clock
         self._new_id = new_id
         self._issuer = issuer
@@ -106,6 +126,7 @@ class Issuer:
         """Return the issuer's routes."""
         return [
             Endpoint("/oauth/token", {"POST": self._token}, oauth_problem),
+            Endpoint("/oauth/session", {"POST": self._session}, oauth_problem),
             Endpoint("/oauth/jwks.json", {"GET": self._jwks}),
             Endpoint("/.well-known/jwks.json", {"GET": self._jwks}),
             Endpoint("/.well-known/openid-configuration", {"GET": self._configuration}),
@@ -163,14 +184,41 @@ class Issuer:
 
     async def _grant(self, scope: Scope, receive: Receive) -> Answer:
         form = read_form(scope, await read_body(scope, receive, _BODY_BYTES_MAX))
-        if form.get("grant_type") == "authorization_code":
-            client, granted = await self._by_code(scope, form)
-        else:
-            client, granted = await self._by_secret(scope, form)
-        token = TokenResponse(await self._sign(client, granted), "bearer", TOKEN_SECONDS, " ".join(granted))
-        return Answer(msgspec.json.encode(token), headers=NO_STORE)
+        by_code = form.get("grant_type") == "authorization_code"
+        client, granted = await (self._by_code if by_code else self._by_secret)(scope, form)
+        return await self._granted_token(client, granted)
 
-    async def _by_secret(self, scope: Scope, form: dict[str, str]) -> tuple[Client, Sequence[str]]:
+    async def _session(self, scope: Scope, receive: Receive) -> Answer:
+        """Issue a token by the cookie of the session of a person who has logged in in this browser, and replace the
+        cookie, which works once; 204 if nobody is signed in. Only pages of the back office get an answer.
+        """
+        require_own_page(scope, self._base_url)
+        cookie = cookie_of(scope)
+        network = network_of(address_of(scope))
+        await self._attempts_of_address.require_room([network])
+        found = await self._store.renew(cookie) if cookie else None
+        if found is None:
+            if cookie:
+                await self._attempts_of_address.record_failure([network])
+            return Answer(b"", 204, headers=NO_STORE)
+        return await self._granted_token(found, found.scopes)
+
+    async def _granted_token(self, subject: Client | SignedIn, scopes: Sequence[str]) -> Answer:
+        headers, seconds, ends_in = [*NO_STORE], TOKEN_SECONDS, None
+        if isinstance(subject, SignedIn):
+            ends_in = max(0, int((subject.ends_at - self._clock()).total_seconds()))
+            seconds = min(PERSON_TOKEN_SECONDS, ends_in)
+            if subject.cookie is not None:
+                headers.append(self.cookie(subject.cookie))
+        token = await self._sign(subject, scopes, seconds)
+        body = TokenResponse(token, "bearer", seconds, " ".join(scopes), ends_in)
+        return Answer(msgspec.json.encode(body), headers=headers)
+
+    def cookie(self, value: str) -> tuple[bytes, bytes]:
+        """Return the header that gives a browser the cookie of a session; an empty one takes it away."""
+        return set_cookie(value, is_secure=self._base_url.startswith("https:"))
+
+    async def _by_secret(self, scope: Scope, form: dict[str, str]) -> tuple[Client | SignedIn, Sequence[str]]:
         client_id, secret, is_basic = _credentials(scope, form)
         if "grant_type" not in form:
             raise Refusal(400, "invalid_request", "grant_type is missing.")
@@ -193,14 +241,39 @@ class Issuer:
             await self._attempts_of_address.record_failure([network])
         return client
 
+    async def log_in(
+        self, address: str, tenant_id: str, user_name: str, password: str, code: str
+    ) -> str | Client | None:
+        """Return the cookie of a person's new session, or a client that has this name and secret.
+
+        None: something is wrong, as was counted. Raises TooMany (TOO_MANY_ATTEMPTS).
+        """
+        network, name = network_of(address), user_name_of(user_name)
+        counts = (
+            (self._attempts, f"{network} {name}"),
+            (self._attempts_of_address, network),
+            (self._attempts_for_person, f"{tenant_id}/{name}"),
+        )
+        for attempts, who in counts:
+            await attempts.require_room([who])
+        # Counted before the hash is computed, so that concurrent guesses count as well.
+        for attempts, who in counts:
+            await attempts.record_failure([who])
+        found: str | Client | None = await self._store.sign_in(tenant_id, name, password, code)
+        found = found or await self._store.authenticate(user_name.strip(), password.strip())
+        if found is not None:
+            for attempts, who in counts:
+                await attempts.take_back([who])
+        return found
+
     async def give_code(self, bound: AuthorizationCode) -> str:
         """Create a code for a client that was authenticated."""
         code = secrets.token_urlsafe(32)
         await self._store.keep_code(code, bound)
         return code
 
-    async def _by_code(self, scope: Scope, form: dict[str, str]) -> tuple[Client, Sequence[str]]:
-        """Return the client that has logged in. A failed attempt uses up the code, so it cannot be guessed
+    async def _by_code(self, scope: Scope, form: dict[str, str]) -> tuple[Client | SignedIn, Sequence[str]]:
+        """Return the client or person that has logged in. A failed attempt uses up the code, so it cannot be guessed
         repeatedly.
         """
         by_header = header(scope, b"authorization") is not None
@@ -217,23 +290,26 @@ class Issuer:
             raise Refusal(400, "invalid_grant", "The code is invalid, has expired or was issued for another request.")
         return found[1], found[1].scopes
 
-    async def _sign(self, client: Client, scopes: Sequence[str]) -> str:
+    async def _sign(self, subject: Client | SignedIn, scopes: Sequence[str], seconds: int) -> str:
         now = int(self._clock().timestamp())
-        if client.tokens_from is not None:
-            now = max(now, ceil(client.tokens_from.timestamp()))  # in the second in which the others were withdrawn
+        if subject.tokens_from is not None:
+            now = max(now, ceil(subject.tokens_from.timestamp()))  # in the second in which the others were withdrawn
         key_id, key = await self._signing_key()
+        name = subject.user_name if isinstance(subject, SignedIn) else subject.client_id
         claims = {
             "iss": self._issuer,
             "aud": self._audience,
-            "sub": client.client_id,
-            "client_id": client.client_id,
-            "zid": client.tenant_id,
+            "sub": name,
+            "client_id": name,  # a person has limits of their own, like a client
+            "zid": subject.tenant_id,
             "scope": list(scopes),
             "iat": now,
             "nbf": now,
-            "exp": now + TOKEN_SECONDS,
+            "exp": now + seconds,
             "jti": self._new_id(),
         }
+        if isinstance(subject, SignedIn):
+            claims[SESSION_CLAIM] = subject.session_id
         return jwt.encode({"alg": ALGORITHM, "kid": key_id}, claims, key)
 
     async def _signing_key(self) -> tuple[str, RSAKey]:

@@ -17,6 +17,8 @@ from promenade.workflows.access.clients import (
     authenticate_client,
     list_signing_keys,
 )
+from promenade.workflows.access.people import People
+from promenade.workflows.access.person_sessions import SignedIn, end_session, renew_session
 from promenade.workflows.access.uses import Uses
 
 
@@ -28,6 +30,7 @@ class DatabaseIssuerStore:
         self._clock = clock
         self._new_id = new_id
         self._uses = Uses(database, note_use)
+        self.people = People(database, clock, new_id)
 
     async def authenticate(self, client_id: str, secret: str) -> Client | None:
         """Return the client with this ID and secret."""
@@ -50,6 +53,18 @@ class DatabaseIssuerStore:
         """Store a new code for a minute."""
         await keep_code(self._database, code, bound, self._clock())
 
-    async def take_code(self, code: str) -> tuple[AuthorizationCode, Client] | None:
-        """Return what a code is bound to, and its client; works once per code."""
+    async def sign_in(self, tenant_id: str, user_name: str, password: str, code: str) -> str | None:
+        """Return the cookie of a person's new session."""
+        return await self.people.sign_in(tenant_id, user_name, password, code)
+
+    async def renew(self, cookie: str) -> SignedIn | None:
+        """Return whose session this cookie is of, with the next cookie."""
+        return await renew_session(self._database, cookie, new_id=self._new_id, at=self._clock())
+
+    async def end(self, cookie: str) -> None:
+        """End the session of a cookie."""
+        await end_session(self._database, cookie)
+
+    async def take_code(self, code: str) -> tuple[AuthorizationCode, Client | SignedIn] | None:
+        """Return what a code is bound to, and its client or person; works once per code."""
         return await take_code(self._database, code, self._clock())

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 from starlette.types import Scope
 
-from promenade.errors import PromenadeError, TooMany, Unavailable
+from promenade.errors import Forbidden, PromenadeError, TooMany, Unavailable
 from promenade.settings import LOOPBACK_HOSTS
 from promenade.web.http.body import header
 from promenade.web.http.endpoint import Answer
@@ -21,6 +21,8 @@ BACK_OFFICE = "back-office"
 
 CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 NO_STORE: Headers = [(b"cache-control", b"no-store"), (b"pragma", b"no-cache")]
+_COOKIE = b"promenade_person"
+_COOKIES_MAX = 8_192
 _PARAMETERS_MAX = 20
 _PORTS = {"http": 80, "https": 443}
 _HOST = re.compile(r"[a-z0-9._-]+|\[[0-9a-f:.]+\]")
@@ -106,6 +108,44 @@ def is_back_office(scope: Scope, redirect_uri: str, base_url: str) -> bool:
     used = origin_of(f"{urlsplit(own).scheme}://{host}")
     names = {urlsplit(one).hostname for one in (own, used or own)}
     return names <= LOOPBACK_HOSTS and used is not None and redirect_uri == f"{used}/"
+
+
+def require_own_page(scope: Scope, base_url: str) -> None:
+    """Raise Forbidden (CROSS_ORIGIN) for what another site's page has sent.
+
+    Clients that are not browsers send no origin, and pass.
+    """
+    site, origin = header(scope, b"sec-fetch-site"), header(scope, b"origin")
+    if site is not None:
+        is_own = site in {b"same-origin", b"none"}
+    elif origin is not None:
+        host = (header(scope, b"host") or b"").decode("latin-1").lower()
+        own = {host, urlsplit(origin_of(base_url) or "").netloc} - {""}
+        is_own = urlsplit(origin_of(origin.decode("latin-1")) or "").netloc in own
+    else:
+        is_own = True
+    if not is_own:
+        raise Forbidden("CROSS_ORIGIN", "The request comes from the page of another site.")
+
+
+def cookie_of(scope: Scope) -> str:
+    """Return the cookie of a person's session; empty without one."""
+    lines = [value for name, value in scope["headers"] if name == b"cookie"]
+    for part in b";".join(lines)[:_COOKIES_MAX].split(b";"):
+        name, _, value = part.strip().partition(b"=")
+        if name == _COOKIE:
+            return value.decode("latin-1")
+    return ""
+
+
+def set_cookie(value: str, *, is_secure: bool) -> tuple[bytes, bytes]:
+    """Return the header that sets the cookie of a person's session, which ends with the browser; "" deletes it.
+
+    No script can read it, no other site's page makes the browser send it, and it goes to the issuer alone.
+    """
+    ends = "" if value else "; Max-Age=0"
+    attributes = f"; Path=/oauth; HttpOnly; SameSite=Strict{'; Secure' if is_secure else ''}"
+    return b"set-cookie", _COOKIE + f"={value}{ends}{attributes}".encode("latin-1")
 
 
 def oauth_problem(error: PromenadeError) -> Answer:

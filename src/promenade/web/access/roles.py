@@ -33,6 +33,9 @@ _BUDGET_MANAGERS = frozenset(
 )
 """What budget managers change; they neither create nor delete."""
 
+OF_ISSUER = frozenset({"Clients", "People"})
+"""What only a service that issues tokens writes."""
+
 _LOOKING = frozenset({"check"})
 """Actions that change nothing."""
 

@@ -15,7 +15,7 @@ from odata_server.transport import request_of
 from promenade.model.declare import Service
 from promenade.model.edm import edm_for
 from promenade.web.access.auth import Authentication, Caller
-from promenade.web.access.roles import ROLES, scopes_for
+from promenade.web.access.roles import OF_ISSUER, ROLES, scopes_for
 from promenade.web.drafts import actions as admin_drafts
 from promenade.web.forecasts import actions as admin_forecast
 from promenade.web.odata.admin_unit import AdminOperations, AdminSource, AdminUnit
@@ -30,7 +30,9 @@ from promenade.workflows.context import Context
 
 
 async def _withdraw(unit: AdminUnit, call: OperationCall) -> Result:
-    await unit.authoring.perform("Clients", str((call.binding or {})["ID"]), WITHDRAW)
+    await unit.authoring.perform(
+        call.entity_set.name if call.entity_set else "Clients", str((call.binding or {})["ID"]), WITHDRAW
+    )
     return Result(key=call.binding, entity_set=call.entity_set)
 
 
@@ -82,7 +84,11 @@ class _AdminHooks(BrowserHooks):
         caller.require_scope(*ROLES)
         if access.entity_set is not None:
             refuse_what_is_not_written(access.entity_set, access.kind, request)
-            if access.entity_set.name == "Clients" and not self._issues_tokens and access.kind != "read":
+            if access.entity_set.name in OF_ISSUER and not self._issues_tokens and access.kind != "read":
+                if access.entity_set.name == "People":
+                    raise ODataError(
+                        409, "NO_OWN_PEOPLE", "People sign in elsewhere, where they get their scopes, too."
+                    )
                 raise ODataError(409, "NO_OWN_TOKENS", "This service issues no tokens, so it has no clients.")
         caller.require_scope(*scopes_for(access))
         if access.kind in {"create", "update"}:

@@ -25,7 +25,7 @@ from promenade.model.shape import Mode
 from promenade.store.driver.unit import Database
 from promenade.web.access.auth import Authentication, Caller
 from promenade.web.access.oauth import origin_of
-from promenade.web.access.roles import ADMIN, ROLES, deciders, verbs_for
+from promenade.web.access.roles import ADMIN, OF_ISSUER, ROLES, deciders, verbs_for
 from promenade.web.access.sign_in import SignInProvider
 from promenade.web.http.body import header
 from promenade.web.http.endpoint import Answer, Endpoint
@@ -64,7 +64,7 @@ class Services(msgspec.Struct, frozen=True, rename="camel"):
     pos: bool  #: Whether `/pos` is allowed; in a store with the API key.
     public_api: bool  #: Whether reading and writing `/api/v1` is allowed.
     store: bool  #: Whether this is a store and its administrator, whom `/local-admin` obeys.
-    clients: bool  #: Whether this service issues tokens, to the `Clients` of administration.
+    clients: bool  #: Whether this service issues tokens, to the `Clients` and `People` of administration.
 
 
 class Me(msgspec.Struct, frozen=True, rename="camel"):
@@ -134,7 +134,7 @@ def _me(caller: Caller, edition: str, policy: Policy, issues_tokens: bool) -> Me
     )
     written = [one.set_name for one in served_entities(Service.ADMIN) if one.admin is not Mode.RO]
     if not issues_tokens:
-        written.remove("Clients")
+        written = [name for name in written if name not in OF_ISSUER]
     sets = {name: found for name in written if (found := verbs_for(name, scopes))}
     deciding = deciders(policy.approver_scope if policy.is_binding else None)
     return Me(

@@ -23,12 +23,13 @@ from promenade.web.http.rate_limits import RateLimits
 from promenade.web.http.routing import Later, Served, routed
 from promenade.web.pricing.pos import Pos
 from promenade.web.services.monitoring import Monitoring
-from promenade.workflows.access.clients import ClientDirectory
 from promenade.workflows.access.tenants import TenantDirectory
+from promenade.workflows.access.withdrawn import TokenDirectory
 from promenade.workflows.context import Context
 
 if TYPE_CHECKING:
     from promenade.web.access.issuer import Issuer
+    from promenade.web.access.issuer_store import DatabaseIssuerStore
     from promenade.web.access.sign_in import SignInProvider
     from promenade.web.access.tokens import VerificationKey
     from promenade.web.http.endpoint import Endpoint
@@ -45,12 +46,12 @@ class CloudService:
         self._context = context
         self._settings = settings
         self._issues_tokens = settings.jwks_url is None
-        accepts_client = None
+        accepts = None
         if settings.jwks_url is not None:
             keys = CachedKeys(fetch_jwks(settings.jwks_url), context.clock)
         else:
             keys = CachedKeys(self._own_keys, context.clock, own=True)
-            accepts_client = ClientDirectory(context.database, context.clock).accepts
+            accepts = TokenDirectory(context.database, context.clock).accepts
         self._authenticator = Authenticator(
             keys,
             TenantDirectory(context.database, context.clock).exists,
@@ -59,7 +60,7 @@ class CloudService:
             audience=settings.audience,
             tenant_claims=settings.tenant_claims,
             scope_claims=settings.scope_claims,
-            accepts_client=accepts_client,
+            accepts=accepts,
             limits=limits,
         )
         monitoring = Monitoring(context, self._authenticator, settings.metrics_token).endpoints()
@@ -151,20 +152,29 @@ class CloudService:
     def _tokens(self) -> Served:
         if self._settings.jwks_url is not None:
             return [], {}
+        from promenade.web.services.invitation import Invitations
         from promenade.web.services.login import Login
 
-        login = Login(self._issuer, issuer_url=self._settings.issuer_url, base_url=self._settings.base_url)
-        endpoints: list[Endpoint] = [*self._issuer.endpoints(), *login.endpoints()]
+        store, base_url = self._issuer_store, self._settings.base_url
+        login = Login(self._issuer, store, issuer_url=self._settings.issuer_url, base_url=base_url)
+        invitations = Invitations(store.people, self._context.cache, base_url=base_url)
+        endpoints: list[Endpoint] = [*self._issuer.endpoints(), *login.endpoints(), *invitations.endpoints()]
         return endpoints, {}
+
+    @cached_property
+    def _issuer_store(self) -> DatabaseIssuerStore:
+        from promenade.web.access.issuer_store import DatabaseIssuerStore
+
+        context = self._context
+        return DatabaseIssuerStore(context.database, context.clock, context.new_id)
 
     @cached_property
     def _issuer(self) -> Issuer:
         from promenade.web.access.issuer import Issuer
-        from promenade.web.access.issuer_store import DatabaseIssuerStore
 
         context, settings = self._context, self._settings
         return Issuer(
-            DatabaseIssuerStore(context.database, context.clock, context.new_id),
+            self._issuer_store,
             context.cache,
             context.clock,
             context.new_id,

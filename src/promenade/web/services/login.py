@@ -1,38 +1,42 @@
 """`/oauth/authorize`: a person logs in at the built-in token issuer and goes back to the back office with a code.
 
-The issuer remembers nobody: there is no cookie and no session, so whoever makes a browser log in here has logged
-nothing in but the one page that holds `state` and the verifier. A code goes to this server's own `/` and nowhere else.
+A person gets a session, whose cookie lets all tabs of the browser get tokens; a client logs in the one page that holds
+`state` and the verifier. A code goes to this server's own `/` and nowhere else.
 
 The page is a form without a script, in two languages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
 from string import Template
 from typing import Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import msgspec
 from starlette.types import Receive, Scope
 
-from promenade.errors import PromenadeError, TooMany
+from promenade.errors import Forbidden, PromenadeError, TooMany
 from promenade.log import Logger
 from promenade.web.access.issuer import Issuer
+from promenade.web.access.issuer_store import DatabaseIssuerStore
 from promenade.web.access.oauth import (
     BACK_OFFICE,
     CHALLENGE,
     NO_STORE,
     Refusal,
     address_of,
+    cookie_of,
     is_back_office,
+    oauth_problem,
     origin_of,
     parameters,
     read_form,
+    require_own_page,
 )
 from promenade.web.access.roles import ROLES
 from promenade.web.http.body import header, read_body
@@ -40,8 +44,11 @@ from promenade.web.http.endpoint import Answer, Endpoint
 from promenade.web.http.problems import headers_of, status_of
 from promenade.web.services.back_office import file_address
 from promenade.workflows.access.authorization_codes import AuthorizationCode
+from promenade.workflows.access.clients import Client
+from promenade.workflows.access.person_sessions import SignedIn
 
 AUTHORIZE = "/oauth/authorize"
+SIGN_OUT = "/oauth/sign-out"
 _CSS = "/oauth/login.css"
 _BODY_BYTES_MAX = 16 * 1024
 _HTML = (b"content-type", b"text/html; charset=utf-8")
@@ -63,6 +70,14 @@ class _LoginRequest:
     challenge: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """What the form shows again after a failure."""
+
+    user_name: str = ""
+    tenant: str = ""
+
+
 class _LoginFailed(Exception):
     """A request that must not be answered by leading the browser anywhere; ``key`` says why, in `message_page`."""
 
@@ -76,15 +91,28 @@ class _LoginFailed(Exception):
 class Login:
     """The handlers of the login page."""
 
-    def __init__(self, issuer: Issuer, *, issuer_url: str, base_url: str) -> None:
+    def __init__(self, issuer: Issuer, store: DatabaseIssuerStore, *, issuer_url: str, base_url: str) -> None:
         self._issuer = issuer
+        self._store = store
         self._issuer_url = issuer_url
         self._base_url = base_url
         self._home = f"{base_url}/"
 
     def endpoints(self) -> list[Endpoint]:
         """Return the routes."""
-        return [Endpoint(AUTHORIZE, {"GET": self._form, "POST": self._login}), Endpoint(_CSS, {"GET": self._style})]
+        return [
+            Endpoint(AUTHORIZE, {"GET": self._form, "POST": self._login}),
+            Endpoint(SIGN_OUT, {"POST": self._sign_out}, oauth_problem),
+            Endpoint(_CSS, {"GET": self._style}),
+        ]
+
+    async def _sign_out(self, scope: Scope, receive: Receive) -> Answer:
+        """End the session of the person whose cookie the browser sends: no tab gets a token any more, and those that
+        tabs have are refused within half a minute.
+        """
+        require_own_page(scope, self._base_url)
+        await self._store.end(cookie_of(scope))
+        return Answer(b"", 204, headers=[*NO_STORE, self._issuer.cookie("")])
 
     async def _style(self, scope: Scope, receive: Receive) -> Answer:
         """Return the stylesheet of the login page."""
@@ -100,7 +128,8 @@ class Login:
         return await self._answered(scope, None)
 
     async def _login(self, scope: Scope, receive: Receive) -> Answer:
-        """Check client ID and secret of a client with a role in administration, and redirect back with a code.
+        """Check user name, password and code of a person, or ID and secret of a client, with a role in administration,
+        and redirect back with a code.
 
         Wrong credentials are answered with 401, and counted as at `/oauth/token`.
         """
@@ -111,9 +140,13 @@ class Login:
             asked = self._login_request(scope)
             if isinstance(asked, Answer):
                 return asked
-            return self._shown(scope) if receive is None else await self._admitted(scope, receive, asked)
+            if receive is None:
+                return await self._shown(scope, _Typed())
+            return await self._admitted(scope, receive, asked)
         except _LoginFailed as lost:
             return self._failure_page(scope, lost)
+        except Forbidden:
+            return self._failure_page(scope, _LoginFailed(403, "foreign", home=self._home))
         except Refusal:
             return self._failure_page(scope, _LoginFailed(400, "request", home=self._home))
         except PromenadeError as error:
@@ -139,39 +172,42 @@ class Login:
         return asked
 
     async def _admitted(self, scope: Scope, receive: Receive, asked: _LoginRequest) -> Answer:
-        self._require_own_page(scope)
+        require_own_page(scope, self._base_url)
         form = read_form(scope, await read_body(scope, receive, _BODY_BYTES_MAX))
-        typed, secret = form.get("username", "").strip(), form.get("password", "").strip()
+        typed = _Typed(form.get("username", "").strip(), form.get("tenant", "").strip())
         address = address_of(scope)
         try:
-            client = await self._issuer.authenticate(address, typed, secret)
+            found = await self._found(address, typed, form)
         except TooMany as error:
             seconds = error.retry_after_seconds
             fault = ("waiting", {"seconds": str(seconds)})
-            return self._shown(scope, 429, typed, fault, [(b"retry-after", b"%d" % seconds)])
-        if client is None:
+            return await self._shown(scope, typed, 429, fault, [(b"retry-after", b"%d" % seconds)])
+        if found is None:
             # The input is not logged: it may be a secret typed into the wrong field.
             _log.warning("sign_in.refused", address=address)
-            return self._shown(scope, 401, typed, ("wrong", {}))
-        if set(ROLES).isdisjoint(client.scopes):
-            return self._shown(scope, 403, typed, ("noRole", {"scopes": ", ".join(ROLES)}))
-        code = await self._issuer.give_code(AuthorizationCode(client.client_id, asked.redirect_uri, asked.challenge))
-        _log.info("sign_in.done", client=client.client_id, tenant=client.tenant_id, address=address)
-        return self._back(asked, code=code)
-
-    def _require_own_page(self, scope: Scope) -> None:
-        """Refuse a form sent by another site's page; clients that are not browsers send no origin and are accepted."""
-        site, origin = header(scope, b"sec-fetch-site"), header(scope, b"origin")
-        if site is not None:
-            is_own = site in {b"same-origin", b"none"}
-        elif origin is not None:
-            host = (header(scope, b"host") or b"").decode("latin-1").lower()
-            own = {host, urlsplit(origin_of(self._base_url) or "").netloc} - {""}
-            is_own = urlsplit(origin_of(origin.decode("latin-1")) or "").netloc in own
+            return await self._shown(scope, typed, 401, ("wrong", {}))
+        if set(ROLES).isdisjoint(found.scopes):
+            return await self._shown(scope, typed, 403, ("noRole", {"scopes": ", ".join(ROLES)}))
+        if isinstance(found, SignedIn):
+            who, client_id, session_id, cookie = found.user_name, BACK_OFFICE, found.session_id, found.cookie
         else:
-            is_own = True
-        if not is_own:
-            raise _LoginFailed(403, "foreign", home=self._home)
+            who, client_id, session_id, cookie = found.client_id, found.client_id, None, None
+        bound = AuthorizationCode(client_id, asked.redirect_uri, asked.challenge, session_id)
+        code = await self._issuer.give_code(bound)
+        _log.info("sign_in.done", client=who, tenant=found.tenant_id, address=address)
+        back = self._back(asked, code=code)
+        if cookie is not None:
+            await self._store.end(cookie_of(scope))  # of whoever was signed in in this browser
+            back.headers.append(self._issuer.cookie(cookie))
+        return back
+
+    async def _found(self, address: str, typed: _Typed, form: Mapping[str, str]) -> Client | SignedIn | None:
+        """Return who logs in, a person with a new session in place of the browser's former one."""
+        tenants = [typed.tenant] if typed.tenant else await self._store.people.tenants()
+        tenant_id = tenants[0] if len(tenants) == 1 else ""
+        password, code = form.get("password", ""), form.get("code", "")
+        found = await self._issuer.log_in(address, tenant_id, typed.user_name, password, code)
+        return await self._store.renew(found) if isinstance(found, str) else found
 
     def _back(self, asked: _LoginRequest, **answered: str) -> Answer:
         """Redirect to the back office, identifying the issuer (RFC 9207)."""
@@ -181,38 +217,45 @@ class Login:
         where = f"{asked.redirect_uri}?{urlencode(query)}".encode("ascii")
         return Answer(b"", 303, _HTML, [(b"location", where), (b"referrer-policy", b"no-referrer"), *NO_STORE])
 
-    def _shown(
+    async def _shown(
         self,
         scope: Scope,
+        typed: _Typed,
         status: int = 200,
-        typed: str = "",
         fault: tuple[str, dict[str, str]] | None = None,
         more: list[tuple[bytes, bytes]] | None = None,
     ) -> Answer:
         action = f"{AUTHORIZE}?{scope['query_string'].decode('latin-1')}"
-        body = login_form(_language(scope), icon=file_address(_ICON), action=action, typed=typed, fault=fault)
-        return self._page(scope, body, status, more or [])
+        asks_tenant = len(await self._store.people.tenants()) > 1
+        body = login_form(
+            language_for(scope), action=action, typed=typed.user_name, fault=fault,
+            tenant=typed.tenant if asks_tenant else None,
+        )  # fmt: skip
+        return login_page(body, status, home=self._base_url, more=more)
 
     def _failure_page(self, scope: Scope, lost: _LoginFailed) -> Answer:
-        body = message_page(_language(scope), lost.key, icon=file_address(_ICON), **lost.values)
-        return self._page(scope, body, lost.status, [])
-
-    def _page(self, scope: Scope, body: bytes, status: int, more: list[tuple[bytes, bytes]]) -> Answer:
-        policy = _POLICY.format(home=origin_of(self._base_url) or "")
-        headers = [
-            (b"content-security-policy", policy.encode("ascii")),
-            (b"x-frame-options", b"DENY"),
-            (b"x-content-type-options", b"nosniff"),
-            # The form must send its origin to this server, where it is checked; other sites get no referrer.
-            (b"referrer-policy", b"same-origin"),
-            (b"vary", b"accept-language"),
-            *NO_STORE,
-            *more,
-        ]
-        return Answer(body, status, _HTML, headers)
+        body = message_page(language_for(scope), lost.key, **lost.values)
+        return login_page(body, lost.status, home=self._base_url)
 
 
-def _language(scope: Scope) -> str:
+def login_page(body: bytes, status: int = 200, *, home: str, more: list[tuple[bytes, bytes]] | None = None) -> Answer:
+    """Return a page around signing in; ``home``: the address of the back office, to which its forms may lead."""
+    policy = _POLICY.format(home=origin_of(home) or "")
+    headers = [
+        (b"content-security-policy", policy.encode("ascii")),
+        (b"x-frame-options", b"DENY"),
+        (b"x-content-type-options", b"nosniff"),
+        # The form must send its origin to this server, where it is checked; other sites get no referrer.
+        (b"referrer-policy", b"same-origin"),
+        (b"vary", b"accept-language"),
+        *NO_STORE,
+        *(more or []),
+    ]
+    return Answer(body, status, _HTML, headers)
+
+
+def language_for(scope: Scope) -> str:
+    """Return the language of the pages for a request."""
     return language_of((header(scope, b"accept-language") or b"").decode("latin-1"))
 
 
@@ -255,41 +298,66 @@ def language_of(accepted: str) -> str:
     return found
 
 
-def _text(language: str, key: str, **values: str) -> str:
+def text_of(language: str, key: str, **values: str) -> str:
     """Return a text as HTML; ``values`` are escaped."""
     return _texts()[language][key].format(**{name: escape(value) for name, value in values.items()})
 
 
 def login_form(
-    language: str, *, icon: str, action: str, typed: str = "", fault: tuple[str, Mapping[str, str]] | None = None
+    language: str,
+    *,
+    action: str,
+    typed: str = "",
+    tenant: str | None = None,
+    fault: tuple[str, Mapping[str, str]] | None = None,
 ) -> bytes:
-    """Return the form, with the error of the previous attempt: a key of the texts and its values."""
-    words = (
-        ""
-        if fault is None
-        else f'    <p class="fault" id="fault" role="alert">{_text(language, fault[0], **fault[1])}</p>'
-    )
-    described = "" if fault is None else ' aria-describedby="fault"'
-    content = _template("form.html").substitute(
-        {name: _text(language, name) for name in ("lead", "client", "secret", "submit", "hint")},
+    """Return the form, with the error of the previous attempt: a key of the texts and its values.
+
+    ``tenant``: what was typed as the tenant; None: it is not asked for.
+    """
+    described = described_by(fault)
+    asked = "" if tenant is None else filled("tenant.html", language, ("tenant",), typed=escape(tenant))
+    content = filled(
+        "form.html",
+        language,
+        ("lead", "user", "password", "code", "codeHint", "submit", "hint"),
         action=escape(action),
         typed=escape(typed),
-        fault=words,
+        tenant=asked,
+        fault=fault_text(language, fault),
         described=described + (' aria-invalid="true"' if fault is not None and fault[0] == "wrong" else ""),
-        focus_client="" if typed else " autofocus",
-        focus_secret=" autofocus" if typed else "",
+        focus_user="" if typed else " autofocus",
+        focus_password=" autofocus" if typed else "",
     )
-    return _page(language, "title", icon, content)
+    return framed(language, "title", content)
 
 
-def message_page(language: str, key: str, *, icon: str, **values: str) -> bytes:
-    """Return a page with the reason why there is no form."""
-    content = f'    <p class="fault" role="alert">{_text(language, key, **values)}</p>'
-    return _page(language, "failed", icon, content)
+def described_by(fault: tuple[str, Mapping[str, str]] | None) -> str:
+    """Return the attribute by which a field refers to the error above it."""
+    return "" if fault is None else ' aria-describedby="fault"'
 
 
-def _page(language: str, title: str, icon: str, content: str) -> bytes:
+def fault_text(language: str, fault: tuple[str, Mapping[str, str]] | None) -> str:
+    """Return the error above a form."""
+    if fault is None:
+        return ""
+    return f'    <p class="fault" id="fault" role="alert">{text_of(language, fault[0], **fault[1])}</p>'
+
+
+def filled(template: str, language: str, keys: Sequence[str], **values: str) -> str:
+    """Return a part of a page with its texts, whose names are ``keys``, and ``values``, which are HTML."""
+    return _template(template).substitute({name: text_of(language, name) for name in keys}, **values)
+
+
+def message_page(language: str, key: str, *, title: str = "failed", **values: str) -> bytes:
+    """Return a page with a message in place of a form."""
+    kind = "fault" if title == "failed" else "done"
+    return framed(language, title, f'    <p class="{kind}" role="alert">{text_of(language, key, **values)}</p>')
+
+
+def framed(language: str, title: str, content: str) -> bytes:
+    """Return a whole page; ``title`` is the key of its heading."""
     page = _template("page.html").substitute(
-        language=language, title=_text(language, title), icon=escape(icon), content=content
+        language=language, title=text_of(language, title), icon=escape(file_address(_ICON)), content=content
     )
     return page.encode()

@@ -1,23 +1,16 @@
 """An autonomous store: created on first start; tills authenticate by key, the administrator by password.
 
-There is no password until the first one is set. Hashing is Argon2id with 19 MiB and two passes (the second of OWASP's
-equivalent options), in a thread and one at a time, so that guessing cannot exhaust a store's memory or CPU.
+There is no password until the first one is set.
 """
 
 from __future__ import annotations
 
-import asyncio
 import time
-import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import TypeVar
 
-from argon2 import PasswordHasher
-from argon2.exceptions import Argon2Error, InvalidHashError
-
-from promenade.errors import Conflict, Invalid, TooMany, Unavailable
+from promenade.errors import Conflict, Invalid, Unavailable
 from promenade.store.access.local_store import (
     StoreRow,
     insert_store,
@@ -29,20 +22,15 @@ from promenade.store.access.local_store import (
 from promenade.store.access.tenants import read_tenants, tenant_is_known
 from promenade.store.access.till_keys import TillKey, note_use, read_till_keys
 from promenade.store.driver.unit import Database, Session
+from promenade.workflows.access.passwords import Passwords, check_password, hash_password
 from promenade.workflows.access.tenants import create_tenant
 from promenade.workflows.access.till_keys import Ring, not_a_store
 from promenade.workflows.access.uses import Uses
 
-PASSWORD_LENGTH_MIN = 8
-PASSWORD_BYTES_MAX = 1024
 KNOWN_SECONDS = 2.0
 """How old what a process knows of its store may be: another process may have changed it."""
 
 _KEY_SECONDS = 1.0  # minimum interval between reads caused by wrong keys
-_WAITING_MAX = 8
-_HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
-
-T = TypeVar("T")
 
 
 # ---- the store -----------------------------------------------------------------------------------------------------
@@ -157,17 +145,6 @@ async def _read_both(session: Session) -> tuple[StoreRow | None, list[TillKey]]:
 # ---- its password --------------------------------------------------------------------------------------------------
 
 
-def check_password(password: str) -> str:
-    """Return the password normalized for hashing (NFKC), so that it does not depend on the keyboard. Raises Invalid."""
-    normal = unicodedata.normalize("NFKC", password[: PASSWORD_BYTES_MAX + 1])
-    if len(normal) < PASSWORD_LENGTH_MIN:
-        text = f"A password must have at least {PASSWORD_LENGTH_MIN} characters."
-        raise Invalid("PASSWORD_TOO_SHORT", text, "password")
-    if len(password) > PASSWORD_BYTES_MAX or len(normal.encode("utf-8")) > PASSWORD_BYTES_MAX:
-        raise Invalid("PASSWORD_TOO_LONG", f"A password must have at most {PASSWORD_BYTES_MAX} bytes.", "password")
-    return normal
-
-
 class StorePassword:
     """The administrator's password of a running store: set once, verified at every login."""
 
@@ -175,8 +152,7 @@ class StorePassword:
         self._known = known
         self._database = database
         self._clock = clock
-        self._one_at_a_time = asyncio.Semaphore(1)
-        self._waiting = 0
+        self._passwords = Passwords()
 
     async def proof(self) -> str | None:
         """Return the password hash, to which sessions are bound: they end when it changes. None: no password is set."""
@@ -189,40 +165,26 @@ class StorePassword:
         """
         if await self.proof() is not None:
             raise _already_set_up()
-        normal = check_password(password)
+        check_password(password)
         if password != confirmation:
             raise Invalid("PASSWORD_MISMATCH", "Both passwords must be the same.", "confirmPassword")
-        hashed = await self._in_turn(lambda: _HASHER.hash(normal))
+        hashed = await self._passwords.hash(password)
         at = self._clock()
         if not await self._database.write(lambda session: set_first_password(session, hashed, at), system=True):
             raise _already_set_up()
 
     def require_turn(self) -> None:
         """Raise TooMany (TOO_MANY_ATTEMPTS) if too many attempts are waiting."""
-        if self._waiting >= _WAITING_MAX:
-            raise TooMany("TOO_MANY_ATTEMPTS", "Too many attempts at once; wait before the next.", 1)
+        self._passwords.require_turn()
 
     async def verify(self, password: str, hashed: str) -> bool:
         """Whether the password matches the hash. Raises TooMany (TOO_MANY_ATTEMPTS) if too many attempts wait."""
-        try:
-            normal = check_password(password)
-        except Invalid:
-            return False
-        return await self._in_turn(lambda: _is_password(normal, hashed))
-
-    async def _in_turn(self, work: Callable[[], T]) -> T:
-        self.require_turn()
-        self._waiting += 1
-        try:
-            async with self._one_at_a_time:
-                return await asyncio.to_thread(work)
-        finally:
-            self._waiting -= 1
+        return await self._passwords.verify(password, hashed)
 
 
 async def reset_password(database: Database, password: str, at: datetime) -> None:
     """Replace the password, whatever it was; sessions end. Raises NotFound (NOT_A_STORE), and Invalid."""
-    hashed = _HASHER.hash(check_password(password))
+    hashed = hash_password(password)
     if not await database.write(lambda session: set_password(session, hashed, at), system=True):
         raise not_a_store()
 
@@ -235,10 +197,3 @@ async def forget_password(database: Database, at: datetime) -> None:
 def _already_set_up() -> Conflict:
     text = "The password is already set. `promenade local-admin reset-password` on the store's machine sets a new one."
     return Conflict("ALREADY_SET_UP", text)
-
-
-def _is_password(password: str, hashed: str) -> bool:
-    try:
-        return _HASHER.verify(hashed, password)
-    except (Argon2Error, InvalidHashError):
-        return False

@@ -8,6 +8,7 @@ from promenade.workflows.authoring import (
     clients,
     coupons,
     jobs,
+    people,
     pilots,
     places,
     promotions,
@@ -18,5 +19,5 @@ from promenade.workflows.authoring.writing import Authoring, Upserted
 
 __all__ = ["Authoring", "Delta", "Row", "Upserted"]
 
-_RULES = (budgets, campaigns, clients, coupons, jobs, pilots, places, promotions, webhooks)
+_RULES = (budgets, campaigns, clients, coupons, jobs, people, pilots, places, promotions, webhooks)
 """The modules that register rules."""

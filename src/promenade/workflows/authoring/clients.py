@@ -7,13 +7,12 @@ called.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from datetime import timedelta
 
 from promenade.errors import Conflict, Detail
 from promenade.model.clients import OVERLAP_HOURS, SCOPES
-from promenade.store.access.clients import digest_of
+from promenade.store.access.clients import digest_of, secret_of
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.unit import Act, Unit, Write
 
@@ -55,9 +54,7 @@ def _renew_secret(unit: Unit, write: Write) -> None:
         message = f"{target} is made by the service: send null for a new one."
         unit.faults.add(Detail("INVALID_SECRET", message, target))
         return
-    # Two random UUIDs are 244 bits.
-    seed = bytes.fromhex(f"{unit.new_id()}{unit.new_id()}".replace("-", ""))
-    secret = base64.urlsafe_b64encode(seed).decode().rstrip("=")
+    secret = secret_of(unit.new_id)
     write.after["secret_digest"] = digest_of(secret)
     if write.before is not None:
         write.after["former_digest"] = write.before["secret_digest"]

@@ -31,6 +31,8 @@ def test_a_session_administers_with_its_token(store: Store) -> None:
     client = {"name": "x", "scopes": ["svc.POSReader"]}
     headers = {"x-csrf-token": browser.csrf_token()}
     assert refusal(browser.http.post("/admin/Clients", json=client, headers=headers)) == (409, "NO_OWN_TOKENS")
+    person = {"userName": "x", "scopes": ["svc.POSReader"]}
+    assert refusal(browser.http.post("/admin/People", json=person, headers=headers)) == (409, "NO_OWN_PEOPLE")
     assert refusal(browser.http.get("/pos/heartbeat")) == (401, "UNAUTHORIZED")
 
 

@@ -20,12 +20,12 @@ from promenade.web.http.rate_limits import RateLimits
 from promenade.workflows.access.local_admin import (
     KnownStore,
     StorePassword,
-    check_password,
     establish_store,
     find_store,
     forget_password,
     reset_password,
 )
+from promenade.workflows.access.passwords import check_password
 from promenade.workflows.access.tenants import create_tenant
 from tests.kit.databases import Databases
 

@@ -420,10 +420,29 @@ def _issued() -> Iterator[Definition]:
         False,
         (
             text("code_hash", 64, "SHA-256 of the code, in hexadecimal; the code itself is not kept."),
-            text("client_id", 100, "The client that has logged in."),
+            text("client_id", 100, "The client that has logged in; of a person the back office."),
+            identity("session_id", "The session of the person who has logged in.", nullable=True),
             text("redirect_uri", 2000, "Where the code was sent."),
             text("challenge", 43, "SHA-256 of what the page alone knows, in base64url (PKCE)."),
             moment("ends_at", "When it is worth nothing any more."),
             key("authorization_codes", "code_hash", tenant=False),
+        ),
+    )
+    yield (
+        "person_sessions",
+        "People who are signed in to the back office, in all tabs of one browser.",
+        True,
+        (
+            identity("id", "The session."),
+            identity("person_id", "Who has signed in."),
+            text("secret_digest", 64, "SHA-256 of what the browser's cookie proves it with, new with each token."),
+            text("former_digest", 64, "The one before.", nullable=True),
+            moment("former_until", "Until when that is accepted, for tabs that ask at once.", nullable=True),
+            moment("began_at", "When the person signed in."),
+            moment("renewed_at", "When a tab last got a token."),
+            moment("ends_at", "When it ends, however much it is used."),
+            key("person_sessions", "id"),
+            sa.Index("ix_person_sessions__id", "id"),  # a cookie names no tenant
+            sa.Index("ix_person_sessions__person_id", "tenant_id", "person_id"),
         ),
     )

@@ -365,6 +365,7 @@ CREATE POLICY tenant ON audit_logs
 CREATE TABLE authorization_codes (
 	code_hash VARCHAR(64) COLLATE "C" NOT NULL,
 	client_id VARCHAR(100) COLLATE "C" NOT NULL,
+	session_id VARCHAR(36) COLLATE "C",
 	redirect_uri VARCHAR(2000) COLLATE "C" NOT NULL,
 	challenge VARCHAR(43) COLLATE "C" NOT NULL,
 	ends_at TIMESTAMP WITH TIME ZONE NOT NULL,
@@ -1197,6 +1198,66 @@ ALTER TABLE outbox_events ENABLE ROW LEVEL SECURITY;
 ALTER TABLE outbox_events FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant ON outbox_events
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE people (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	user_name VARCHAR(100) COLLATE "C" NOT NULL,
+	name VARCHAR(255) COLLATE "C",
+	scopes TEXT NOT NULL,
+	invitation_digest VARCHAR(64) COLLATE "C",
+	is_active BOOLEAN NOT NULL,
+	code_required BOOLEAN NOT NULL,
+	invited_until TIMESTAMP WITH TIME ZONE,
+	password_since TIMESTAMP WITH TIME ZONE,
+	code_since TIMESTAMP WITH TIME ZONE,
+	last_sign_in_at TIMESTAMP WITH TIME ZONE,
+	tokens_from TIMESTAMP WITH TIME ZONE,
+	password_hash VARCHAR(255) COLLATE "C",
+	code_key VARCHAR(64) COLLATE "C",
+	code_step INTEGER,
+	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	modified_by VARCHAR(255) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_people__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT uq_people__user_name UNIQUE (tenant_id, user_name),
+	CONSTRAINT uq_people__invitation_digest UNIQUE (invitation_digest)
+);
+
+ALTER TABLE people ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE people FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON people
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE person_sessions (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	person_id VARCHAR(36) COLLATE "C" NOT NULL,
+	secret_digest VARCHAR(64) COLLATE "C" NOT NULL,
+	former_digest VARCHAR(64) COLLATE "C",
+	former_until TIMESTAMP WITH TIME ZONE,
+	began_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	renewed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	ends_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	CONSTRAINT pk_person_sessions__key PRIMARY KEY (tenant_id, id)
+);
+
+CREATE INDEX ix_person_sessions__id ON person_sessions (id);
+
+CREATE INDEX ix_person_sessions__person_id ON person_sessions (tenant_id, person_id);
+
+ALTER TABLE person_sessions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE person_sessions FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON person_sessions
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 

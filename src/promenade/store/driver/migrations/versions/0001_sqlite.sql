@@ -269,6 +269,7 @@ CREATE INDEX ix_audit_logs__timestamp ON audit_logs (tenant_id, timestamp);
 CREATE TABLE authorization_codes (
 	code_hash VARCHAR(64) NOT NULL,
 	client_id VARCHAR(100) NOT NULL,
+	session_id VARCHAR(36),
 	redirect_uri VARCHAR(2000) NOT NULL,
 	challenge VARCHAR(43) NOT NULL,
 	ends_at BIGINT NOT NULL,
@@ -841,6 +842,50 @@ CREATE TABLE outbox_events (
 CREATE INDEX ix_outbox_events__created ON outbox_events (tenant_id, created_at, kind);
 
 CREATE INDEX ix_outbox_events__waiting ON outbox_events (created_at, id) WHERE dispatched_at IS NULL;
+
+CREATE TABLE people (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	user_name VARCHAR(100) NOT NULL,
+	name VARCHAR(255),
+	scopes TEXT NOT NULL,
+	invitation_digest VARCHAR(64),
+	is_active BOOLEAN NOT NULL,
+	code_required BOOLEAN NOT NULL,
+	invited_until BIGINT,
+	password_since BIGINT,
+	code_since BIGINT,
+	last_sign_in_at BIGINT,
+	tokens_from BIGINT,
+	password_hash VARCHAR(255),
+	code_key VARCHAR(64),
+	code_step INTEGER,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_people__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT uq_people__user_name UNIQUE (tenant_id, user_name),
+	CONSTRAINT uq_people__invitation_digest UNIQUE (invitation_digest)
+);
+
+CREATE TABLE person_sessions (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	person_id VARCHAR(36) NOT NULL,
+	secret_digest VARCHAR(64) NOT NULL,
+	former_digest VARCHAR(64),
+	former_until BIGINT,
+	began_at BIGINT NOT NULL,
+	renewed_at BIGINT NOT NULL,
+	ends_at BIGINT NOT NULL,
+	CONSTRAINT pk_person_sessions__key PRIMARY KEY (tenant_id, id)
+);
+
+CREATE INDEX ix_person_sessions__id ON person_sessions (id);
+
+CREATE INDEX ix_person_sessions__person_id ON person_sessions (tenant_id, person_id);
 
 CREATE TABLE pilot_tallies (
 	tenant_id VARCHAR(36) NOT NULL,

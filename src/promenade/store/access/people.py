@@ -1,0 +1,126 @@
+"""People of the built-in issuer, and their sessions.
+
+People are looked up before a tenant is known: these functions need a system session unless they say otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, and_, delete, insert, or_, select, update
+
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Session
+
+_PEOPLE = table("People")
+_SESSIONS = table("person_sessions")
+_CLIENTS = table("Clients")
+
+
+async def find_person(session: Session, tenant_id: str, user_name: str) -> Row[Any] | None:
+    """Return the person, or None if there is none or they are switched off."""
+    statement = select(_PEOPLE).where(
+        _PEOPLE.c.tenant_id == tenant_id, _PEOPLE.c.user_name == user_name, _PEOPLE.c.is_active
+    )
+    rows = await session.execute(statement)
+    return rows[0] if rows else None
+
+
+async def read_people(session: Session) -> Sequence[Row[Any]]:
+    """Return the people of the session's tenant by name; needs a session of a tenant."""
+    return await session.execute(select(_PEOPLE).order_by(_PEOPLE.c.user_name))
+
+
+async def find_invited(session: Session, digest: str, at: datetime) -> Row[Any] | None:
+    """Return whom the link of an invitation is for, None if it has been used or has expired."""
+    rows = await session.execute(select(_PEOPLE).where(_is_invited(digest, at)))
+    return rows[0] if rows else None
+
+
+async def accept_invitation(session: Session, digest: str, at: datetime, values: Mapping[str, Any]) -> bool:
+    """Store what the person has chosen, and end the link; return whether it was still there to be used."""
+    # Its version stays, as with a sign-in: an administrator who looks at the person may go on.
+    used = {"invitation_digest": None, "invited_until": None}
+    return bool(await session.rowcount(update(_PEOPLE).where(_is_invited(digest, at)).values(**used, **values)))
+
+
+def _is_invited(digest: str, at: datetime) -> Any:
+    return and_(_PEOPLE.c.invitation_digest == digest, _PEOPLE.c.invited_until > at, _PEOPLE.c.is_active)
+
+
+async def note_sign_in(session: Session, person: Row[Any], at: datetime, step: int | None) -> bool:
+    """Record a sign-in with what the row says, and the code of that half minute, which can be used once.
+
+    Return whether nothing of it has changed meanwhile.
+    """
+    same = [
+        _PEOPLE.c.id == person.id, _PEOPLE.c.is_active, _PEOPLE.c.password_hash == person.password_hash,
+        _PEOPLE.c.code_key.is_not_distinct_from(person.code_key),
+    ]  # fmt: skip
+    values: dict[str, Any] = {"last_sign_in_at": at}
+    if step is not None:
+        same.append(or_(_PEOPLE.c.code_step.is_(None), _PEOPLE.c.code_step < step))
+        values["code_step"] = step
+    statement = update(_PEOPLE).where(_PEOPLE.c.tenant_id == person.tenant_id, *same)
+    return bool(await session.rowcount(statement.values(**values)))
+
+
+async def other_administrators(session: Session, scope: str, without: Collection[str]) -> bool:
+    """Return whether somebody else has the scope: a person who has a password, or a client; in a tenant's session."""
+    people = select(_PEOPLE.c.scopes).where(
+        _PEOPLE.c.is_active, _PEOPLE.c.password_hash.is_not(None), _PEOPLE.c.id.not_in(without)
+    )
+    clients = select(_CLIENTS.c.scopes).where(_CLIENTS.c.is_active)
+    found = [*await session.execute(people), *await session.execute(clients)]
+    return any(scope in row.scopes for row in found)
+
+
+async def client_ids(session: Session, names: Collection[str]) -> set[str]:
+    """Return which of these names clients have, in a tenant's session."""
+    rows = await session.execute(select(_CLIENTS.c.client_id).where(_CLIENTS.c.client_id.in_(names)))
+    return {row.client_id for row in rows}
+
+
+# ---- sessions -------------------------------------------------------------------------------------------------------
+
+
+async def insert_session(session: Session, row: Mapping[str, Any]) -> None:
+    """Insert a session."""
+    await session.rowcount(insert(_SESSIONS), row)
+
+
+async def find_session(session: Session, session_id: str) -> Row[Any] | None:
+    """Return a session with its person, None if it has ended or the person is switched off."""
+    statement = (
+        select(
+            _SESSIONS, _PEOPLE.c.user_name, _PEOPLE.c.scopes, _PEOPLE.c.tokens_from,
+        )
+        .join(_PEOPLE, and_(_PEOPLE.c.tenant_id == _SESSIONS.c.tenant_id, _PEOPLE.c.id == _SESSIONS.c.person_id))
+        .where(_SESSIONS.c.id == session_id, _PEOPLE.c.is_active)
+    )  # fmt: skip
+    rows = await session.execute(statement)
+    return rows[0] if rows else None
+
+
+async def rotate_session(session: Session, session_id: str, digest: str, values: Mapping[str, Any]) -> bool:
+    """Replace a session's secret, which becomes the former one; return whether ``digest`` was its."""
+    statement = update(_SESSIONS).where(_SESSIONS.c.id == session_id, _SESSIONS.c.secret_digest == digest)
+    return bool(await session.rowcount(statement.values(former_digest=_SESSIONS.c.secret_digest, **values)))
+
+
+async def delete_session(session: Session, session_id: str) -> bool:
+    """End a session; return whether it was there."""
+    return bool(await session.rowcount(delete(_SESSIONS).where(_SESSIONS.c.id == session_id)))
+
+
+async def delete_sessions(session: Session, people: Collection[str]) -> None:
+    """End all sessions of people of the session's tenant."""
+    await session.rowcount(delete(_SESSIONS).where(_SESSIONS.c.person_id.in_(people)))
+
+
+async def delete_ended_sessions(session: Session, at: datetime, renewed_until: datetime) -> None:
+    """Delete what has ended by ``at``, or was not renewed since ``renewed_until``, of the session's tenant."""
+    ended = or_(_SESSIONS.c.ends_at <= at, _SESSIONS.c.renewed_at <= renewed_until)
+    await session.rowcount(delete(_SESSIONS).where(ended))

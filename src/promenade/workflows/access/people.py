@@ -1,0 +1,243 @@
+"""People sign in with user name, password and, if they have an app, its code; a link lets them choose these.
+
+Whoever guesses learns nothing: an unknown name, a wrong password and a wrong code take as long and end alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from promenade.errors import Invalid, NotFound
+from promenade.model.declare import Service
+from promenade.model.people import user_name_of
+from promenade.store.access import people as store
+from promenade.store.access.clients import digest_of
+from promenade.store.access.tenants import read_tenants, tenant_is_known
+from promenade.store.authoring.trail import Subject, trail_entry, write_trail
+from promenade.store.driver.unit import Database, Session
+from promenade.workflows.access.one_time_codes import is_key, step_of
+from promenade.workflows.access.passwords import NOBODYS, Passwords, hash_password
+from promenade.workflows.access.person_sessions import begin_session
+
+if TYPE_CHECKING:
+    from promenade.workflows.authoring import Authoring
+
+_USER = "cli"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Invited:
+    """Whom a link is for."""
+
+    tenant_id: str
+    user_name: str
+    name: str | None
+    code_required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a person has chosen by a link: a password, and the key of an app with a code that proves it."""
+
+    password: str
+    key: str | None = None
+    code: str = ""
+
+
+class People:
+    """Signs people in, and lets invited ones choose their passwords."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Callable[[], datetime],
+        new_id: Callable[[], str],
+        passwords: Passwords | None = None,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._new_id = new_id
+        self._passwords = passwords or Passwords(waiting_max=32)
+
+    async def tenants(self) -> list[str]:
+        """Return all tenants: with one, nobody needs to name it."""
+
+        async def work(session: Session) -> list[str]:
+            return [row.tenant_id for row in await read_tenants(session)]
+
+        return await self._database.read(work, system=True)
+
+    async def sign_in(self, tenant_id: str, user_name: str, password: str, code: str) -> str | None:
+        """Return the cookie of a new session; None: the name, the password or the code is wrong.
+
+        Raises TooMany (TOO_MANY_ATTEMPTS) if too many passwords are being verified.
+        """
+        name = user_name_of(user_name)
+
+        async def read(session: Session) -> Any:
+            return None if "\0" in tenant_id + name else await store.find_person(session, tenant_id, name)
+
+        person = await self._database.read(read, system=True)
+        hashed = None if person is None else person.password_hash
+        is_right = await self._passwords.verify(password, hashed or NOBODYS)
+        at = self._clock()
+        step = None if person is None or person.code_key is None else step_of(person.code_key, code, at)
+        if person is None or hashed is None or not is_right or (person.code_key is not None and step is None):
+            return None
+
+        async def write(session: Session) -> str | None:
+            if not await store.note_sign_in(session, person, at, step):
+                return None
+            await write_trail(session, [self._entry(person, "SIGN_IN", at)])
+            return await begin_session(session, person.id, new_id=self._new_id, at=at)
+
+        return await self._database.write(write, tenant=tenant_id)
+
+    async def invited(self, invitation: str) -> Invited:
+        """Return whom a link is for. Raises NotFound (INVITATION_INVALID) if it has been used or has expired."""
+        row = await self._invited(invitation)
+        return Invited(row.tenant_id, row.user_name, row.name, row.code_required)
+
+    async def accept(self, invitation: str, chosen: Chosen) -> None:
+        """Store what the person has chosen; the link ends with it.
+
+        Raises NotFound (INVITATION_INVALID), Invalid (PASSWORD_TOO_SHORT, PASSWORD_TOO_LONG, CODE_REQUIRED, CODE_WRONG)
+        and TooMany.
+        """
+        row = await self._invited(invitation)
+        at = self._clock()
+        key, step = _app_of(chosen, at, is_required=row.code_required)
+        hashed = await self._passwords.hash(chosen.password)
+        values = {"password_hash": hashed, "password_since": at, "code_key": key, "code_step": step,
+                  "code_since": None if key is None else at}  # fmt: skip
+
+        async def write(session: Session) -> bool:
+            if not await store.accept_invitation(session, digest_of(invitation), at, values):
+                return False
+            await write_trail(session, [self._entry(row, "ACCEPT_INVITATION", at)])
+            return True
+
+        if not await self._database.write(write, tenant=row.tenant_id):
+            raise _no_invitation()
+
+    async def _invited(self, invitation: str) -> Any:
+        at = self._clock()
+        row = await self._database.read(
+            lambda session: store.find_invited(session, digest_of(invitation), at), system=True
+        )
+        if row is None:
+            raise _no_invitation()
+        return row
+
+    def _entry(self, person: Any, action: str, at: datetime) -> dict[str, Any]:
+        subject = Subject("People", person.id, person.name or person.user_name)
+        return dict(trail_entry(self._new_id(), at, person.user_name, action, subject))
+
+
+def _app_of(chosen: Chosen, at: datetime, *, is_required: bool) -> tuple[str | None, int | None]:
+    """Return the key of the person's app, and the half minute of the code that proves it; None without an app."""
+    if not chosen.code.strip():
+        if is_required:
+            raise Invalid("CODE_REQUIRED", "A code of an authenticator app is needed.", "code")
+        return None, None
+    step = step_of(chosen.key, chosen.code, at) if chosen.key is not None and is_key(chosen.key) else None
+    if step is None:
+        raise Invalid("CODE_WRONG", "The code is wrong: enter the one that the app shows now.", "code")
+    return chosen.key, step
+
+
+def _no_invitation() -> NotFound:
+    return NotFound("INVITATION_INVALID", "The link has been used, has expired, or is none of ours.")
+
+
+async def list_people(database: Database, tenant_id: str) -> Sequence[Any]:
+    """Return the rows of a tenant's people, by name."""
+    return await database.read(store.read_people, tenant=tenant_id)
+
+
+async def invite_person(
+    database: Database,
+    tenant_id: str,
+    user_name: str,
+    *,
+    scopes: Sequence[str],
+    new_id: Callable[[], str],
+    at: datetime,
+    name: str | None = None,
+    code_required: bool = False,
+    user: str = _USER,
+) -> str:
+    """Make a person and return the secret of their link. Raises NotFound (TENANT_NOT_FOUND), Invalid and Conflict."""
+    row = {"userName": user_name, "name": name, "scopes": list(scopes), "codeRequired": code_required}
+
+    async def work(session: Session, authoring: Authoring) -> str:
+        if not await tenant_is_known(session, tenant_id):
+            raise NotFound("TENANT_NOT_FOUND", f"There is no tenant {tenant_id}.", "tenant")
+        person_id = await authoring.create("People", row)
+        return str(authoring.shown_once["People"][person_id]["invitation"])
+
+    return await _authored(database, tenant_id, work, user=user, new_id=new_id, at=at)
+
+
+async def change_person(
+    database: Database,
+    tenant_id: str,
+    user_name: str,
+    changes: Mapping[str, Any],
+    *,
+    new_id: Callable[[], str],
+    at: datetime,
+) -> str | None:
+    """Change a person by the names of `/admin/People`; return the secret of a new link, if one is asked for.
+
+    Raises NotFound (PERSON_NOT_FOUND), Invalid and Conflict.
+    """
+
+    async def work(session: Session, authoring: Authoring) -> str | None:
+        wanted = user_name_of(user_name)
+        row = next((one for one in await store.read_people(session) if one.user_name == wanted), None)
+        if row is None:
+            raise NotFound("PERSON_NOT_FOUND", f"Tenant {tenant_id} has no person {wanted}.")
+        await authoring.update("People", row.id, changes)
+        made = authoring.shown_once.get("People", {}).get(row.id)
+        return None if made is None else str(made["invitation"])
+
+    return await _authored(database, tenant_id, work, user=_USER, new_id=new_id, at=at)
+
+
+async def _authored(
+    database: Database,
+    tenant_id: str,
+    work: Callable[[Session, Authoring], Awaitable[T]],
+    *,
+    user: str,
+    new_id: Callable[[], str],
+    at: datetime,
+) -> T:
+    # Imported when needed: it brings the engine, which signing in does not need.
+    from promenade.workflows.authoring import Authoring  # noqa: PLC0415
+
+    async def unit(session: Session) -> T:
+        authoring = Authoring(session, user=user, at=at, new_id=new_id, service=Service.ADMIN)
+        await authoring.begin(alone=True)
+        found = await work(session, authoring)
+        await authoring.finish()
+        return found
+
+    return await database.write(unit, tenant=tenant_id)
+
+
+async def set_password(database: Database, tenant_id: str, user_name: str, password: str, at: datetime) -> None:
+    """Give an invited person a password, as their link does; for a demo, which prints it."""
+    values = {"password_hash": hash_password(password), "password_since": at}
+
+    async def work(session: Session) -> None:
+        row = next(one for one in await store.read_people(session) if one.user_name == user_name)
+        await store.accept_invitation(session, row.invitation_digest, at, values)
+
+    await database.write(work, tenant=tenant_id)

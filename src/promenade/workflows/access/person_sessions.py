@@ -1,0 +1,141 @@
+"""Sessions of people: one in a browser, for all of its tabs, which get their short-lived tokens by its cookie.
+
+The cookie holds a secret that is replaced whenever a tab gets a token. For half a minute the secret before is accepted,
+too: tabs may ask at once, and an answer may be lost. Whoever shows it later has copied it, or somebody else has, so the
+session ends. Only digests are stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from promenade.log import Logger
+from promenade.store.access import people as store
+from promenade.store.access.clients import digest_of, secret_of
+from promenade.store.driver.unit import Database, Session
+
+SESSION_HOURS = 12
+IDLE_HOURS = 1
+FORMER_SECONDS = 30
+_log = Logger("promenade.web")
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """A person with a session; ``cookie``: what the browser is to show next, None: what it has."""
+
+    session_id: str
+    tenant_id: str
+    user_name: str
+    scopes: tuple[str, ...]
+    ends_at: datetime
+    tokens_from: datetime | None
+    cookie: str | None = None
+
+
+async def begin_session(session: Session, person_id: str, *, new_id: Callable[[], str], at: datetime) -> str:
+    """Store a session in a unit of the person's tenant and return its cookie; delete those that have ended."""
+    await store.delete_ended_sessions(session, at, at - timedelta(hours=IDLE_HOURS))
+    session_id, secret = new_id(), secret_of(new_id)
+    row = {
+        "id": session_id,
+        "person_id": person_id,
+        "secret_digest": digest_of(secret),
+        "began_at": at,
+        "renewed_at": at,
+        "ends_at": at + timedelta(hours=SESSION_HOURS),
+    }
+    await store.insert_session(session, row)
+    return f"{session_id}.{secret}"
+
+
+async def renew_session(database: Database, cookie: str, *, new_id: Callable[[], str], at: datetime) -> SignedIn | None:
+    """Return whose cookie this is, with the next one; None: its session has ended, or ends now."""
+    session_id, _, secret = cookie.partition(".")
+    if "\0" in session_id:
+        return None
+    following = secret_of(new_id)
+
+    async def work(session: Session) -> SignedIn | None:
+        found = await store.find_session(session, session_id)
+        if found is None or not _is_alive(found, at):
+            return None
+        values = {"secret_digest": digest_of(following), "former_until": at + timedelta(seconds=FORMER_SECONDS)}
+        if await store.rotate_session(session, session_id, digest_of(secret), {**values, "renewed_at": at}):
+            return _signed_in(found, f"{session_id}.{following}")
+        # Read again: another process may have replaced the secret since.
+        found = await store.find_session(session, session_id)
+        if found is None or found.former_digest is None:
+            return None
+        if found.former_digest == digest_of(secret) and at < found.former_until:
+            return _signed_in(found, None)
+        if found.former_digest == digest_of(secret):
+            _log.warning("sign_in.copied", tenant=found.tenant_id, user=found.user_name)
+            await store.delete_session(session, session_id)
+        return None
+
+    return await database.write(work, system=True)
+
+
+async def end_session(database: Database, cookie: str) -> None:
+    """End the session of a cookie, if it is its present or former one."""
+    session_id, _, secret = cookie.partition(".")
+
+    async def work(session: Session) -> None:
+        found = None if "\0" in session_id else await store.find_session(session, session_id)
+        if found is not None and digest_of(secret) in {found.secret_digest, found.former_digest}:
+            await store.delete_session(session, session_id)
+
+    await database.write(work, system=True)
+
+
+async def read_session(session: Session, session_id: str, at: datetime) -> SignedIn | None:
+    """Return who has a session; None: it has ended."""
+    found = await store.find_session(session, session_id)
+    return _signed_in(found, None) if found is not None and _is_alive(found, at) else None
+
+
+class SessionDirectory:
+    """Tells whether tokens of sessions are accepted; kept for half a minute, only for sessions that exist."""
+
+    SECONDS_KEPT = 30.0
+    _KEPT_MAX = 10_000
+
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self._clock = clock
+        self._known: dict[str, tuple[str, float, float]] = {}  # tenant, tokens from, known until
+
+    async def accepts(self, tenant_id: str, session_id: str, issued_at: float) -> bool:
+        """Return whether a token is accepted that was issued in this session at this time, seconds since 1970."""
+        at = self._clock()
+        now = at.timestamp()
+        known = self._known.get(session_id)
+        if known is None or not 0 < known[2] - now <= self.SECONDS_KEPT:
+            self._known.pop(session_id, None)
+            found = await self._database.read(lambda session: read_session(session, session_id, at), system=True)
+            if found is None:
+                return False
+            first = 0.0 if found.tokens_from is None else found.tokens_from.timestamp()
+            known = (found.tenant_id, first, min(now + self.SECONDS_KEPT, found.ends_at.timestamp()))
+            if len(self._known) >= self._KEPT_MAX:
+                self._known.clear()
+            self._known[session_id] = known
+        return known[0] == tenant_id and issued_at >= known[1]
+
+
+def _is_alive(found: Any, at: datetime) -> bool:
+    # Setting the clock back must not extend a session's life.
+    length = timedelta(hours=SESSION_HOURS)
+    left: timedelta = found.ends_at - at
+    idle: timedelta = at - found.renewed_at
+    return timedelta(0) < left <= length and idle < timedelta(hours=IDLE_HOURS)
+
+
+def _signed_in(found: Any, cookie: str | None) -> SignedIn:
+    return SignedIn(
+        found.id, found.tenant_id, found.user_name, tuple(found.scopes), found.ends_at, found.tokens_from, cookie
+    )
