@@ -10,7 +10,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,26 +43,31 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(TEST_SECONDS_MAX), append=False)
 
 
-async def _seed(settings: Settings) -> dict[str, tuple[str, str]]:
+Known = dict[str, dict[str, tuple[str, str]]]
+"""Clients and people: IDs and secrets, or user names and passwords, by role."""
+
+
+async def _seed(settings: Settings) -> Known:
     async with opened_context(settings) as context:
         made = await seed(context, 1, articles=ARTICLES, sales=SALES)
-    return {client.role: (client.client_id, client.secret) for client in made.clients}
+    clients = {client.role: (client.client_id, client.secret) for client in made.clients}
+    return {"clients": clients, "people": {one.user_name: (one.user_name, one.password) for one in made.people}}
 
 
-def _seeded(settings: Settings) -> dict[str, tuple[str, str]]:
+def _seeded(settings: Settings) -> Known:
     with ThreadPoolExecutor(1) as pool:  # a fixture may be created while an event loop runs
         return pool.submit(asyncio.run, _seed(settings)).result()
 
 
 @pytest.fixture(scope="session")
 def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the demo's database and its clients' secrets, created once for all test processes."""
+    """Return a folder with the demo's database and its secrets, created once for all test processes."""
     base = tmp_path_factory.getbasetemp()  # an xdist process has its own directory below the run's
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "back-office"
     folder.mkdir(exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        done = folder / "clients.json"
+        done = folder / "known.json"
         if not done.exists():
             settings = Settings(data_dir=folder / "data")
             settings.data_dir.mkdir()
@@ -72,13 +77,13 @@ def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def _served(log: Path, data: Path, clients: Mapping[str, tuple[str, str]], *options: str) -> Iterator[Shop]:
+def _served(log: Path, data: Path, known: Known, *options: str) -> Iterator[Shop]:
     # Failed deliveries are not retried automatically while a test looks at them.
     webhooks = ("--webhook-allow", "127.0.0.1", "--webhook-retry-schedule", "3600,3600")
     service = Service(log, "--data-dir", str(data), *webhooks, *options)
     service.start()
     try:
-        yield Shop(service.url, clients, data)
+        yield Shop(service.url, known["clients"], data, known["people"])
     finally:
         service.stop()
 
@@ -88,8 +93,8 @@ def shop(seeded: Path, logs: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     """Serve the demo for this test process. Tests create what they change, because other tests share the shop."""
     data = tmp_path_factory.mktemp("shop") / "data"
     shutil.copytree(seeded / "data", data)
-    clients = json.loads((seeded / "clients.json").read_text())
-    with _served(logs / f"back-office-{os.getpid()}.log", data, clients) as served:
+    known = json.loads((seeded / "known.json").read_text())
+    with _served(logs / f"back-office-{os.getpid()}.log", data, known) as served:
         yield served
 
 
@@ -101,9 +106,9 @@ def postgresql_shop(
     data = tmp_path_factory.mktemp("shop")
     url = databases.create("postgresql")
     copy_rows(f"sqlite:///{seeded / 'data' / 'promenade.db'}", url)
-    clients = json.loads((seeded / "clients.json").read_text())
+    known = json.loads((seeded / "known.json").read_text())
     log = logs / f"back-office-postgresql-{os.getpid()}.log"
-    with _served(log, data, clients, "--database-url", url) as served:
+    with _served(log, data, known, "--database-url", url) as served:
         yield served
 
 

@@ -95,11 +95,15 @@ def wait_until(page: Page, script: str, arg: Any = None, *, pause_ms: int = 50) 
 
 @dataclass(frozen=True, slots=True)
 class Shop:
-    """A served demo. ``clients`` are ID and secret by role: till, planner, controller, administrator, erp."""
+    """A served demo. ``clients`` are ID and secret by role: till, planner, controller, administrator, erp.
+
+    ``people`` are user name and password by role: planner, controller, administrator.
+    """
 
     url: str
     clients: Mapping[str, tuple[str, str]]
     data: Path
+    people: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     _tokens: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def token(self, role: str) -> str:
@@ -146,7 +150,7 @@ class Desk:
 
     def tab(self, page: Page, role: str = "administrator", *, address: str = "") -> Page:
         """Open another tab of a page's browser, signed in as a role, at the URL fragment ``address``."""
-        return self._signed_in(self._followed(page.context.new_page()), role, address)
+        return self._signed_in(self.followed(page.context.new_page()), role, address)
 
     def _signed_in(self, page: Page, role: str, address: str) -> Page:
         kept = json.dumps({"accessToken": self.shop.token(role)})
@@ -170,9 +174,9 @@ class Desk:
         context = self.browser.new_context(**{**usual, **how})
         context.set_default_timeout(WAIT_MS)
         self._contexts.append(context)
-        return self._followed(context.new_page())
+        return self.followed(context.new_page())
 
-    def _followed(self, page: Page) -> Page:
+    def followed(self, page: Page) -> Page:
         """Return a page whose errors are recorded from now on."""
         page.on("console", self._on_console)
         page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))

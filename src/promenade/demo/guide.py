@@ -16,7 +16,6 @@ from promenade.workflows.pricing.evaluate import PricingRequest
 
 _RUNNING = "/api/v1/Promotions?$filter=status%20eq%20%27ACTIVE%27&$select=code,name,validTo&$top=3&$count=true"
 _BUDGETS = "/admin/Budgets?$select=code,status,utilization&$orderby=utilization%20desc&$top=3&$count=true"
-_PLANNING = ("svc.PromotionManager", "svc.BudgetManager")
 _STORE, _CHANNEL, _CUSTOMER, _COUPON = "DE-HAM", "IN_STORE", "C-10042", "WELCOME10"
 
 
@@ -27,6 +26,15 @@ class DemoClient:
     role: str
     client_id: str
     secret: str
+    scopes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DemoPerson:
+    """A person who may sign in to the back office of the demo."""
+
+    user_name: str
+    password: str
     scopes: tuple[str, ...]
 
 
@@ -73,6 +81,7 @@ def guide_text(
     url: str,
     tenant_id: str,
     clients: Sequence[DemoClient],
+    people: Sequence[DemoPerson],
     purchases: Sequence[Purchase],
     promotion_ids: Sequence[str],
 ) -> str:
@@ -86,7 +95,8 @@ def guide_text(
     return "\n".join(
         (
             f"Promenade demo: tenant {tenant_id} at {url}",
-            f"Back office: {url}/ - sign in with client id and secret of {_of_people(clients)}",
+            f"Back office: {url}/ - sign in with user name and password:",
+            *_people_table(people),
             f"Interfaces to browse and try out: {url}/pos/docs and {url}/api/v1/docs",
             "",
             *_clients_table(clients),
@@ -115,10 +125,9 @@ def guide_text(
     )
 
 
-def _of_people(clients: Sequence[DemoClient]) -> str:
-    """Return the clients that may sign in to the back office."""
-    roles = [client.role for client in clients if not {"svc.Admin", *_PLANNING}.isdisjoint(client.scopes)]
-    return f"{', '.join(roles[:-1])} or {roles[-1]}"
+def _people_table(people: Sequence[DemoPerson]) -> list[str]:
+    width = max((len(one.user_name) for one in people), default=0)
+    return [f"  {one.user_name:<{width}}  {one.password}  ({' '.join(one.scopes)})" for one in people]
 
 
 def _clients_table(clients: Sequence[DemoClient]) -> list[str]:

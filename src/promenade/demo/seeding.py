@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 from asyncio import gather
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from typing import Any
 
 from promenade.demo.assortment import build_assortment
 from promenade.demo.authoring import Notebook
-from promenade.demo.guide import DemoClient, Purchase, guide_text, tour_purchases, tour_request
+from promenade.demo.guide import DemoClient, DemoPerson, Purchase, guide_text, tour_purchases, tour_request
 from promenade.demo.promotions import write_plans, write_promotions
 from promenade.demo.sales import Sale, draw_sales
 from promenade.store.driver.rows import insert_rows
@@ -21,6 +22,7 @@ from promenade.store.driver.unit import Session
 from promenade.store.pricing.changes import record_change
 from promenade.worker import Worker
 from promenade.workflows.access.clients import create_client
+from promenade.workflows.access.people import invite_person, set_password
 from promenade.workflows.access.tenants import create_tenant, set_tenant
 from promenade.workflows.context import Context
 from promenade.workflows.pricing.evaluate import PricedIteration, PricingRequest, evaluate, simulate
@@ -44,6 +46,12 @@ _CLIENTS = {
     "administrator": ("svc.Admin", "PublicApi.Read", "PublicApi.Write"),
     "erp": ("PublicApi.Read", "PublicApi.Write"),
 }
+_PEOPLE = {
+    "planner": ("Rosa Plan", _CLIENTS["planner"]),
+    "controller": ("Karl Zahl", _CLIENTS["controller"]),
+    "administrator": ("Ada Amt", _CLIENTS["administrator"]),
+}
+_WORDS = ("coffee", "butter", "cherry", "ginger", "lemon", "melon", "olive", "pepper")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +64,11 @@ class DemoTenant:
     promotion_ids: tuple[str, ...]  # that discount the purchases
     promotions: int
     sales: int
+    people: tuple[DemoPerson, ...] = ()  # of an older demo none
 
     def greeting(self, base_url: str) -> str:
         """Return the text that the demo prints: credentials and commands to paste."""
-        return guide_text(base_url, self.tenant_id, self.clients, self.purchases, self.promotion_ids)
+        return guide_text(base_url, self.tenant_id, self.clients, self.people, self.purchases, self.promotion_ids)
 
 
 async def seed(context: Context, seed: int, *, articles: int = 20_000, sales: int = 1_000) -> DemoTenant:
@@ -84,11 +93,11 @@ async def seed(context: Context, seed: int, *, articles: int = 20_000, sales: in
     await _store_rows(context, plans.rows(), now)
     purchases = tour_purchases(leaflet)
     clients = tuple([await _client(context, role, scopes) for role, scopes in _CLIENTS.items()])
+    people = tuple([await _person(context, *one) for one in _PEOPLE.items()])
     priced = await simulate(context, TENANT, tour_request(purchases))
     promotion_ids = tuple(one.promotion_id for one in priced.outcome.applied if one.discount_minor)
-    return DemoTenant(
-        TENANT, clients, purchases, promotion_ids, book.count("Promotions") + plans.count("Promotions"), sold
-    )
+    count = book.count("Promotions") + plans.count("Promotions")
+    return DemoTenant(TENANT, clients, purchases, promotion_ids, count, sold, people)
 
 
 async def _store_rows(context: Context, tables: Iterable[tuple[str, list[dict[str, Any]]]], at: datetime) -> None:
@@ -113,6 +122,17 @@ async def _client(context: Context, role: str, scopes: Sequence[str]) -> DemoCli
         name=f"Demo {role}",
     )
     return DemoClient(role, f"demo-{role}", secret, tuple(scopes))
+
+
+async def _person(context: Context, user_name: str, who: tuple[str, Sequence[str]]) -> DemoPerson:
+    """Make a person with a password that is short to type, yet random: a demo may be served to a whole network."""
+    name, scopes = who
+    at, password = context.clock(), f"{secrets.choice(_WORDS)}-{secrets.randbelow(9_000) + 1_000}"
+    await invite_person(
+        context.database, TENANT, user_name, scopes=scopes, name=name, new_id=context.new_id, at=at, user=_USER
+    )
+    await set_password(context.database, TENANT, user_name, password, at)
+    return DemoPerson(user_name, password, tuple(scopes))
 
 
 async def _sell(context: Context, sales: Iterable[Sale], advised_from: datetime) -> int:

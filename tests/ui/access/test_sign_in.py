@@ -15,10 +15,10 @@ PERSON = "#promenade---shell--person"
 REFUSED = ("401 POST", "403 POST", "429 POST")
 
 
-def log_in(page: Page, desk: Desk, role: str, secret: str | None = None) -> None:
-    """Fill in and submit the issuer's login form."""
-    client_id, known = desk.shop.clients[role]
-    page.locator("#username").fill(client_id)
+def log_in(page: Page, desk: Desk, role: str, secret: str | None = None, *, as_client: bool = False) -> None:
+    """Fill in and submit the issuer's login form: as a person, or as a client."""
+    name, known = (desk.shop.clients if as_client else desk.shop.people)[role]
+    page.locator("#username").fill(name)
     page.locator("#password").fill(known if secret is None else secret)
     page.locator("button[type=submit]").click()
 
@@ -37,17 +37,18 @@ def test_a_login_leads_to_the_requested_page(desk: Desk) -> None:
     log_in(page, desk, "planner")
     page.wait_for_selector(SHELL)
     assert page.url == f"{desk.shop.url}/#/reports"
-    expect(page.locator(PERSON)).to_contain_text("demo-planner")
+    expect(page.locator(PERSON)).to_contain_text("planner")
     page.reload()
-    page.wait_for_selector(SHELL)  # the token survives it
+    page.wait_for_selector(SHELL)  # the sign-in survives it
+    assert page.evaluate("sessionStorage.length + localStorage.length") == 0  # and no script can copy it from there
     assert "code=" not in json.dumps(page.evaluate("performance.getEntriesByType('navigation').map(one => one.name)"))
 
 
 def test_a_user_can_sign_in_by_keyboard(desk: Desk) -> None:
     page = opened(desk)
-    page.keyboard.type(desk.shop.clients["planner"][0])
+    page.keyboard.type(desk.shop.people["planner"][0])
     page.keyboard.press("Tab")
-    page.keyboard.type(desk.shop.clients["planner"][1])
+    page.keyboard.type(desk.shop.people["planner"][1])
     page.keyboard.press("Enter")
     page.wait_for_selector(SHELL)
 
@@ -55,7 +56,7 @@ def test_a_user_can_sign_in_by_keyboard(desk: Desk) -> None:
 def test_a_wrong_secret_is_reported_and_can_be_corrected(desk: Desk) -> None:
     page = opened(desk)
     log_in(page, desk, "planner", "wrong")
-    expect(page.get_by_role("alert")).to_have_text("The client ID or the secret is wrong.")
+    expect(page.get_by_role("alert")).to_have_text("The user name, the password or the code is wrong.")
     expect(page.locator("#password")).to_be_focused()
     assert not judge(page)
     log_in(page, desk, "planner")
@@ -65,8 +66,8 @@ def test_a_wrong_secret_is_reported_and_can_be_corrected(desk: Desk) -> None:
 
 def test_a_till_client_is_refused_with_a_message(desk: Desk) -> None:
     page = opened(desk, language="de")
-    log_in(page, desk, "till")
-    expect(page.get_by_role("alert")).to_contain_text("darf die Aktionsverwaltung nicht benutzen")
+    log_in(page, desk, "till", as_client=True)
+    expect(page.get_by_role("alert")).to_contain_text("dürfen die Aktionsverwaltung nicht benutzen")
     desk.forgive(*REFUSED)
 
 
@@ -121,7 +122,7 @@ def test_a_token_that_is_refused_leads_to_a_login(desk: Desk) -> None:
     desk.forgive("401 GET")
 
 
-def sign_in_aside(page: Page, desk: Desk, role: str) -> None:
+def sign_in_aside(page: Page, desk: Desk, role: str, *, as_client: bool = False) -> None:
     """Press the button of the dialog, and log in in the window that it opens."""
     with page.expect_popup() as found:
         page.get_by_role("button", name="Sign in again").click()
@@ -129,7 +130,7 @@ def sign_in_aside(page: Page, desk: Desk, role: str) -> None:
     window.locator("#username").wait_for()
     assert window.evaluate("window.opener") is None  # the issuer's page must not be able to redirect this one
     with window.expect_event("close"):
-        log_in(window, desk, role)
+        log_in(window, desk, role, as_client=as_client)
 
 
 def test_a_session_is_renewed_in_a_separate_window_before_it_ends(desk: Desk) -> None:
@@ -138,7 +139,7 @@ def test_a_session_is_renewed_in_a_separate_window_before_it_ends(desk: Desk) ->
     page.goto(f"{desk.shop.url}/#/promotions")
     page.get_by_role("alertdialog", name="Your sign-in is about to end").wait_for()
     page.evaluate("window.untouched = true")
-    sign_in_aside(page, desk, "planner")
+    sign_in_aside(page, desk, "planner", as_client=True)
     page.get_by_role("alertdialog").wait_for(state="detached")
     assert page.evaluate("window.untouched")
     left = page.evaluate("JSON.parse(sessionStorage.getItem('promenade.session')).expiresAt - Date.now()")
@@ -166,7 +167,7 @@ def test_an_expired_session_lets_the_page_wait_for_a_login_and_continue(desk: De
     page.get_by_role("alertdialog").wait_for()
     escape(page, closes=False)
     expect(page.get_by_role("alertdialog")).to_be_visible()
-    sign_in_aside(page, desk, "planner")
+    sign_in_aside(page, desk, "planner", as_client=True)
     page.get_by_role("alertdialog").wait_for(state="detached")
     assert page.evaluate("window.untouched")
     # The models send the new token from now on.
@@ -187,7 +188,7 @@ def test_another_user_who_signs_in_gets_a_fresh_page(desk: Desk) -> None:
     with page.expect_navigation():
         sign_in_aside(page, desk, "controller")
     page.wait_for_selector(SHELL)
-    expect(page.locator(PERSON)).to_contain_text("demo-controller")
+    expect(page.locator(PERSON)).to_contain_text("controller")
     assert not page.evaluate("window.untouched")
     desk.forgive("401 GET")
 

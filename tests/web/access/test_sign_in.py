@@ -194,7 +194,7 @@ def test_a_wrong_secret_shows_the_form_again_with_a_message(door: Door) -> None:
     client_id = door.clients["planner"][0]
     answer = door.flow().log_in(client_id, "guess")
     assert answer.status_code == 401
-    assert "The client ID or the secret is wrong." in answer.text
+    assert "The user name, the password or the code is wrong." in answer.text
     assert f'value="{client_id}"' in answer.text
     assert "guess" not in answer.text
 
@@ -203,7 +203,7 @@ def test_a_wrong_secret_shows_the_form_again_with_a_message(door: Door) -> None:
 def test_unknown_clients_and_wrong_secrets_get_the_same_message(door: Door, pair: tuple[str, str]) -> None:
     answer = door.flow().log_in(*pair)
     assert answer.status_code == 401
-    assert "The client ID or the secret is wrong." in answer.text
+    assert "The user name, the password or the code is wrong." in answer.text
 
 
 def test_a_client_without_a_role_gets_the_name_of_the_missing_role(door: Door) -> None:
@@ -285,5 +285,7 @@ def test_the_page_learns_where_to_sign_in(door: Door) -> None:
         "clientId": "back-office",
         "authorizationEndpoint": "/oauth/authorize",
         "tokenEndpoint": "/oauth/token",
+        "sessionEndpoint": "/oauth/session",
+        "signOutEndpoint": "/oauth/sign-out",
         "namesIssuer": True,
     }

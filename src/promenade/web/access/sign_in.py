@@ -32,6 +32,8 @@ class SignIn(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     client_id: str | None = None  #: Client ID of the back office at the issuer; it has no secret. Null: not configured.
     authorization_endpoint: str | None = None  #: Where users sign in at the issuer.
     token_endpoint: str | None = None  #: Where a code is exchanged for a token.
+    session_endpoint: str | None = None  #: Where tabs get tokens by the cookie that they share. Null: they share none.
+    sign_out_endpoint: str | None = None  #: Where that sign-in is ended.
     end_session_endpoint: str | None = None  #: Where users sign out at the issuer.
     scope: str | None = None  #: The scopes to request.
     names_issuer: bool = False  #: Whether every response of the issuer contains `iss` (RFC 9207).
@@ -51,6 +53,8 @@ def built_in_sign_in(issuer_url: str) -> SignInProvider:
         client_id=BACK_OFFICE,
         authorization_endpoint="/oauth/authorize",
         token_endpoint="/oauth/token",  # noqa: S106 - an address
+        session_endpoint="/oauth/session",
+        sign_out_endpoint="/oauth/sign-out",
         names_issuer=True,
     )
 

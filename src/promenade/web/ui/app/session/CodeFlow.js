@@ -1,4 +1,4 @@
-sap.ui.define(["promenade/session/Fault"], function (Fault) {
+sap.ui.define(["promenade/session/Fault", "promenade/session/Store"], function (Fault, Store) {
   "use strict";
 
   /**
@@ -73,7 +73,8 @@ sap.ui.define(["promenade/session/Fault"], function (Fault) {
     if (String(kind).toLowerCase() !== "bearer") {
       throw new Fault("tokenKind", [kind || "-"]);
     }
-    return {token, seconds: Number(seconds) > 0 ? Number(seconds) : TOKEN_SECONDS, idToken};
+    const sessionSeconds = given.session_expires_in;
+    return {token, seconds: Number(seconds) > 0 ? Number(seconds) : TOKEN_SECONDS, idToken, sessionSeconds};
   }
 
   async function redeem(how, answer, pending) {
@@ -97,6 +98,15 @@ sap.ui.define(["promenade/session/Fault"], function (Fault) {
   }
 
   return {
+    /** Keeps what the issuer has given, for this tab or as its part of a sign-in that tabs share. */
+    keep({token, seconds, idToken, sessionSeconds}) {
+      if (sessionSeconds) {
+        Store.share(token, seconds, sessionSeconds);
+      } else {
+        Store.keep(token, seconds, idToken);
+      }
+    },
+
     /** Leads this tab to the issuer; it comes back to where it is now. Never resolves. */
     async leave(how) {
       const {pending, address} = await question(how, "");

@@ -9,26 +9,34 @@ sap.ui.define(
     "promenade/session/Fault",
     "promenade/session/Pages",
     "promenade/session/PasswordForm",
+    "promenade/session/Shared",
     "promenade/session/Store"
   ],
-  function (Button, Dialog, MessageStrip, Text, VBox, CodeFlow, Fault, Pages, PasswordForm, Store) {
+  function (Button, Dialog, MessageStrip, Text, VBox, CodeFlow, Fault, Pages, PasswordForm, Shared, Store) {
     "use strict";
 
     /**
      * Signing in once more while the page stays as it is, so that nothing typed is lost.
      *
      * At an issuer that is done in a window of its own, which hands its answer over; a store asks for its password.
+     * Tokens of a sign-in that tabs share are renewed without a question; whoever signs in or out does so in all tabs.
      */
     const CHANNEL = "promenade.signIn";
     const WARNING_MS = 5 * 60 * 1000;
     const LOOKING_MS = 15 * 1000;
+    const BEFORE_MS = 5 * 60 * 1000; // before its end a token is renewed
+    const SIGNED_IN = "signedIn";
+    const SIGNED_OUT = "signedOut";
 
     let how = null;
     let renewed = null; // what to do once somebody has signed in again
+    let behind = () => {}; // gives models the headers that they could not take yet
     let warnedOf = 0;
     let ending = null; // the promise of whoever waits for it, while it is needed
+    let asked = null; // the dialog that asks for a sign-in
 
     function close(dialog) {
+      asked = dialog === asked ? null : asked;
       dialog.close();
       dialog.attachAfterClose(() => dialog.destroy());
     }
@@ -49,10 +57,10 @@ sap.ui.define(
         }
         channel.close();
         try {
-          const {token, seconds, idToken} = await question.redeem(answer);
-          Store.keep(token, seconds, idToken);
+          CodeFlow.keep(await question.redeem(answer));
           await renewed();
           close(dialog);
+          tell(SIGNED_IN);
         } catch (error) {
           const {key, values} = error.key ? error : new Fault("unreachable");
           fault.setText(texts.getText(`session.${key}Text`, values)).setVisible(true);
@@ -100,9 +108,28 @@ sap.ui.define(
       return dialog;
     }
 
+    function tell(news) {
+      const channel = new window.BroadcastChannel(CHANNEL);
+      channel.postMessage({news});
+      channel.close();
+    }
+
+    /** Another tab has signed in: the dialog that asks for it here is done, if the sign-in is shared. */
+    async function onSignedIn() {
+      if (asked && (await Renewal.quietly())) {
+        await renewed();
+        close(asked);
+      }
+    }
+
     async function ended() {
+      if (await Renewal.quietly()) {
+        await renewed();
+        return undefined;
+      }
       const texts = await Pages.texts();
       const dialog = how.clientId ? issuerDialog(texts, true) : passwordDialog(texts);
+      asked = dialog;
       // Nothing behind it can be done without a sign-in, so Escape leads nowhere.
       dialog.setEscapeHandler(({reject}) => reject());
       return new Promise((resolve) => {
@@ -112,9 +139,14 @@ sap.ui.define(
     }
 
     async function look() {
+      behind();
       const endsAt = Store.endsAt();
       if (Date.now() >= endsAt) {
         await Renewal.require();
+      } else if (Store.renewsAt() - Date.now() <= BEFORE_MS && endsAt - Store.renewsAt() > BEFORE_MS) {
+        if (await Renewal.quietly()) {
+          await renewed({waits: true});
+        }
       } else if (endsAt - Date.now() <= WARNING_MS && warnedOf !== endsAt) {
         warnedOf = endsAt;
         issuerDialog(await Pages.texts(), false).open();
@@ -123,10 +155,18 @@ sap.ui.define(
 
     const Renewal = {
       /** Begins to look after a sign-in; `onRenewed` is called, and waited for, when there is a new one. */
-      watch(howToSignIn, onRenewed) {
+      watch(howToSignIn, onRenewed, onSignedOut, catchUp) {
+        behind = catchUp;
         how = howToSignIn;
         renewed = onRenewed;
         if (how.clientId) {
+          new window.BroadcastChannel(CHANNEL).addEventListener("message", ({data}) => {
+            if (data.news === SIGNED_OUT && how.sessionEndpoint && Store.renewsAt() < Infinity) {
+              onSignedOut();
+            } else if (data.news === SIGNED_IN) {
+              onSignedIn();
+            }
+          });
           window.setInterval(look, LOOKING_MS);
           document.addEventListener("visibilitychange", look);
           look();
@@ -147,6 +187,20 @@ sap.ui.define(
           ? /^\/(admin|reporting|pos|api|ui\/me)(\/|$)/
           : /^\/(admin|reporting|ui\/me|local-admin\/(getApiKey|regenerateApiKey))(\/|$)/;
         return origin === window.location.origin && guarded.test(pathname);
+      },
+
+      /** Gets a token by the sign-in that tabs share, and resolves to whether there is one; asks nobody. */
+      async quietly() {
+        try {
+          return await Shared.renew(how);
+        } catch {
+          return false; // nobody answers: whoever asks again later finds out
+        }
+      },
+
+      /** Tells other tabs that the person has signed out. */
+      tellSignedOut() {
+        tell(SIGNED_OUT);
       },
 
       /** Asks for a sign-in, unless that is being done, and resolves once there is one. */

@@ -4,9 +4,10 @@ sap.ui.define(
     "promenade/session/Fault",
     "promenade/session/Pages",
     "promenade/session/Renewal",
+    "promenade/session/Shared",
     "promenade/session/Store"
   ],
-  function (CodeFlow, Fault, Pages, Renewal, Store) {
+  function (CodeFlow, Fault, Pages, Renewal, Shared, Store) {
     "use strict";
 
     /**
@@ -22,6 +23,7 @@ sap.ui.define(
     let how = null;
     let who = null;
     let isLeft = false; // somebody has signed out
+    let isBehind = false; // models still send former headers
     const listeners = [];
 
     async function answerOf(url) {
@@ -49,15 +51,23 @@ sap.ui.define(
       return status === 401 ? null : body;
     }
 
+    /** Whether another tab has signed in, whose sign-in this one shares from now on. */
+    async function isShared() {
+      try {
+        return await Shared.renew(how);
+      } catch {
+        throw new Fault("unreachable");
+      }
+    }
+
     /** The token of the answer that the issuer has sent the tab back with; whether there was one. */
     async function taken(answer) {
       try {
-        const {token, seconds, idToken} = await CodeFlow.redeem(how, answer);
-        Store.keep(token, seconds, idToken);
+        CodeFlow.keep(await CodeFlow.redeem(how, answer));
         return true;
       } catch (fault) {
         // An old address, opened once more by somebody who is signed in.
-        if (fault.key === "unasked" && Store.token()) {
+        if (fault.key === "unasked" && (Store.token() || (await isShared()))) {
           return false;
         }
         throw fault;
@@ -71,7 +81,7 @@ sap.ui.define(
         throw new Fault("handedOver");
       }
       const isFresh = answer !== null && (await taken(answer));
-      if (!Store.token()) {
+      if (!Store.token() && !(await isShared())) {
         if (window.sessionStorage.getItem(SIGNED_OUT)) {
           window.sessionStorage.removeItem(SIGNED_OUT);
           throw new Fault("signedOut");
@@ -129,7 +139,35 @@ sap.ui.define(
       }
     }
 
-    async function onRenewed() {
+    /** Another tab has signed out: nothing of the person stays here either. */
+    function onSignedOut() {
+      isLeft = true;
+      Store.clear();
+      window.sessionStorage.setItem(SIGNED_OUT, "yes");
+      window.history.replaceState(null, "", "/");
+      window.location.reload();
+    }
+
+    /** Gives the models the headers to send from now on; whether they could all take them. */
+    function pass() {
+      const headers = Session.sentHeaders();
+      try {
+        listeners.forEach((callback) => callback(headers));
+        isBehind = false;
+      } catch {
+        isBehind = true; // a model with changes under way takes no other headers
+      }
+      return !isBehind;
+    }
+
+    function catchUp() {
+      if (isBehind) {
+        pass();
+      }
+    }
+
+    /** `waits`: the former token still holds, so that models may go on with it until their changes are sent. */
+    async function onRenewed({waits = false} = {}) {
       const now = await ask();
       if (!now || now.user !== who.user || now.tenantId !== who.tenantId) {
         // What is on the page belongs to somebody else.
@@ -137,11 +175,8 @@ sap.ui.define(
         await NEVER;
       }
       who = now;
-      const headers = Session.sentHeaders();
-      try {
-        listeners.forEach((callback) => callback(headers));
-      } catch {
-        // A model with changes under way takes no other headers: the page begins anew, with drafts as they were saved.
+      if (!pass() && !waits) {
+        // The page begins anew, with drafts as they were saved.
         window.location.reload();
         await NEVER;
       }
@@ -163,7 +198,8 @@ sap.ui.define(
             await explain(fault);
           }
         }
-        Renewal.watch(how, onRenewed);
+        window.sessionStorage.removeItem(SIGNED_OUT);
+        Renewal.watch(how, onRenewed, onSignedOut, catchUp);
         window.addEventListener("pageshow", reloadWhenLeft);
         return who;
       },
@@ -184,7 +220,7 @@ sap.ui.define(
        * @returns {Promise<Record<string, string>>}
        */
       async headers() {
-        if (how && how.clientId && !Store.token()) {
+        if (how && how.clientId && !Store.token() && !(await Renewal.quietly())) {
           await Renewal.require();
         }
         return Session.sentHeaders();
@@ -208,8 +244,10 @@ sap.ui.define(
       /** Ends it, here and at the issuer where that can be done, and shows that it has ended. */
       async signOut() {
         const idToken = Store.idToken();
+        await Shared.end(how);
         Store.clear();
         isLeft = true;
+        Renewal.tellSignedOut();
         if (how.edition === STORE) {
           await fetch("/local-admin/logout", {
             method: "POST",

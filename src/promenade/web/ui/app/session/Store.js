@@ -2,8 +2,13 @@ sap.ui.define([], function () {
   "use strict";
 
   const KEY = "promenade.session";
+  /** @type {{accessToken: string, expiresAt: number, endsAt: number} | null} */
+  let shared = null; // of the sign-in of all tabs: kept in no storage, as each tab gets its own anew
 
   function read() {
+    if (shared) {
+      return shared;
+    }
     try {
       return JSON.parse(window.sessionStorage.getItem(KEY) || "null") || {};
     } catch {
@@ -12,7 +17,8 @@ sap.ui.define([], function () {
   }
 
   /**
-   * The token of this tab: it outlives a reload and ends with the tab.
+   * The token of this tab. One of another issuer outlives a reload and ends with the tab; one of the sign-in that tabs
+   * share is in memory alone.
    *
    * A script that ran here could use the token wherever it were kept; no script of another host can, as the page's
    * policy lets none run.
@@ -24,9 +30,21 @@ sap.ui.define([], function () {
       return expiresAt > Date.now() ? accessToken : null;
     },
 
-    /** When the token that was kept last runs out, in milliseconds since 1970; 0 without one. */
+    /** When somebody has to sign in again, in milliseconds since 1970; 0 if nobody is signed in. */
     endsAt() {
-      return read().expiresAt || 0;
+      return shared ? shared.endsAt : read().expiresAt || 0;
+    },
+
+    /** When a token of the shared sign-in runs out; Infinity without one. */
+    renewsAt() {
+      return shared ? shared.expiresAt : Infinity;
+    },
+
+    /** Keeps a token of the sign-in that tabs share, for so many seconds. */
+    share(accessToken, seconds, sessionSeconds) {
+      window.sessionStorage.removeItem(KEY);
+      const now = Date.now();
+      shared = {accessToken, expiresAt: now + seconds * 1000, endsAt: now + sessionSeconds * 1000};
     },
 
     /** What the issuer said of who signed in, for signing out there; may be undefined. */
@@ -36,11 +54,13 @@ sap.ui.define([], function () {
 
     /** Keeps a token for so many seconds. */
     keep(accessToken, seconds, idToken) {
+      shared = null;
       const expiresAt = Date.now() + seconds * 1000;
       window.sessionStorage.setItem(KEY, JSON.stringify({accessToken, expiresAt, idToken}));
     },
 
     clear() {
+      shared = null;
       window.sessionStorage.removeItem(KEY);
     }
   };
