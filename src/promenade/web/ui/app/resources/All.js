@@ -6,14 +6,15 @@ sap.ui.define(
     "promenade/resources/Clients",
     "promenade/resources/Coupons",
     "promenade/resources/Groups",
+    "promenade/resources/People",
     "promenade/resources/Stores",
     "promenade/resources/Webhooks"
   ],
-  function (AuditTrail, Budgets, Campaigns, Clients, Coupons, Groups, Stores, Webhooks) {
+  function (AuditTrail, Budgets, Campaigns, Clients, Coupons, Groups, People, Stores, Webhooks) {
     "use strict";
 
     // What the pages of single sets have beyond what follows from $metadata; said once, when this is required.
-    [AuditTrail, Budgets, Campaigns, Clients, Coupons, Groups, Stores, Webhooks].forEach((area) => area.extend());
+    [AuditTrail, Budgets, Campaigns, Clients, Coupons, Groups, People, Stores, Webhooks].forEach((area) => area.extend());
     return {};
   }
 );

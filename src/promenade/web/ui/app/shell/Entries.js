@@ -32,6 +32,7 @@ sap.ui.define([], function () {
     {key: "imports", icon: "sap-icon://upload", needs: "admin"},
     {...list("WebhookSubscriptions", "sap-icon://connected"), items: [list("NotificationLogs")]},
     {...list("LocalDeployments", "sap-icon://retail-store"), items: [list("SyncHistory")]},
+    {...list("People", "sap-icon://group"), needs: "clients"},
     {...list("Clients", "sap-icon://key-user-settings"), needs: "clients"},
     list("AuditLogs", "sap-icon://history")
   ];
