@@ -107,7 +107,7 @@ REPORTS = sets(
     "ABTestResultsByCurrency"
 )
 
-ADDED = sets("Clients LoyaltyActionArticleListItems People RawPayloads")
+ADDED = sets("Clients TenantSettings LoyaltyActionArticleListItems People RawPayloads")
 
 
 def named(entity: EntityType) -> str:
@@ -178,7 +178,7 @@ def test_currencies_are_codes_of_three_letters() -> None:
         (
             NONE,
             sets(
-                "Clients People RawPayloads Tenants PromotionForecasts PromotionForecastAmounts "
+                "Clients People RawPayloads TenantSettings Tenants PromotionForecasts PromotionForecastAmounts "
                 "PromotionForecastBudgets PromotionForecastDisplacements PromotionApprovals"
             )
             | REPORTS,
@@ -262,7 +262,7 @@ def test_secrets_are_never_shown() -> None:
 
 
 def test_every_row_has_a_tenant_and_children_of_the_specification_show_none() -> None:
-    assert [entity.set_name for entity in ALL if not entity.tenant_owned] == ["Tenants"]
+    assert [entity.set_name for entity in ALL if not entity.tenant_owned] == ["TenantSettings", "Tenants"]
     hidden = {entity.set_name for entity in ALL if entity.tenant_owned and not entity.shows_tenant}
     templates = {entity.set_name for entity in ALL if entity.set_name.startswith("Template")}
     assert len(templates) == 11

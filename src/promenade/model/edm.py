@@ -137,7 +137,7 @@ class _Projection:
         made = OdataType(
             name=entity.set_name,
             key=tuple(entity.field(name).wire for name in entity.key),
-            etag=entity.stored and not _is_report(entity),
+            etag=entity.is_versioned and not _is_report(entity),
             properties=(
                 *(one for name, one in properties.items() if name not in _OF_EVERY_ROW),
                 *keys.values(),

@@ -233,5 +233,10 @@ class EntityType:
                 return link
         raise KeyError(f"{self.set_name} has no link {name}")
 
+    @property
+    def is_versioned(self) -> bool:
+        """Return whether rows count their changes: those that are stored, or are written where another entity is."""
+        return self.stored or self.admin is Mode.RW_RESTRICTED
+
     def mode(self, service: Service) -> Mode:
         return {PUBLIC: self.public, ADMIN: self.admin, REPORTING: self.reporting}[service]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from promenade.model.declare import Entity, boolean, choice, currency_code, decimal, text
+from promenade.model.declare import RW_RESTRICTED, Entity, boolean, choice, currency_code, decimal, text
 
-__all__ = ["Tenants"]
+__all__ = ["SETTINGS_ID", "TenantSettings", "Tenants"]
+
+SETTINGS_ID = "00000000-0000-0000-0000-000000000000"
+"""The ID of the only row of TenantSettings, which every tenant has."""
 
 
 class Tenants(Entity, key=("tenant_id",), tenant_owned=False):
@@ -43,3 +46,17 @@ class Tenants(Entity, key=("tenant_id",), tenant_owned=False):
         "svc.Admin", "svc.PromotionManager", "svc.BudgetManager", default="svc.Admin",
         doc="The scope of those who may approve; administrators always may.",
     )  # fmt: skip
+
+
+_OF_OPERATOR = frozenset({"tenant_id", "is_operator", "created_at", "created_by", "modified_at", "modified_by"})
+
+
+class TenantSettings(
+    Tenants,
+    admin=RW_RESTRICTED,
+    patchable=tuple(field.name for field in Tenants.declaration.fields if field.name not in _OF_OPERATOR),
+    deletable=False,
+    tenant_owned=False,
+    stored=False,
+):
+    """The settings of the tenant: one row, whose ID is the same in every tenant."""

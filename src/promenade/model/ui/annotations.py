@@ -28,7 +28,7 @@ from odata_server.edm import EntityType as OdataType
 from promenade.model.declare import EntityType
 from promenade.model.ui.columns import actions_of, data_field, line_item, order, ranges_of_time, selection_fields
 from promenade.model.ui.fields import annotated_navigation, annotated_parameter, annotated_property, labelled
-from promenade.model.ui.hints import AVAILABLE, CRITICAL_ACTIONS, DEPENDENT, LOCKED_BY
+from promenade.model.ui.hints import AVAILABLE, CRITICAL_ACTIONS, DEPENDENT, GROUPS, LOCKED_BY
 from promenade.model.ui.sight import MANAGED, Sight, path, property_path, with_terms
 from promenade.model.ui.words import label, label_of_action, plural, singular
 
@@ -166,10 +166,14 @@ def _intervals(sight: Sight, odata_type: OdataType) -> Iterator[Annotation]:
 def _groups(sight: Sight, odata_type: OdataType) -> dict[str, list[Property]]:
     """Return the properties by the group in which they are shown; empty groups are left out."""
     times = ranges_of_time(sight, odata_type.name)
-    groups: dict[str, list[Property]] = {name: [] for name in _GROUPS}
+    own = {wire: name for name, wires in GROUPS.get(odata_type.name, {}).items() for wire in wires}
+    names = dict.fromkeys((_GENERAL, *own.values(), *_GROUPS))
+    groups: dict[str, list[Property]] = {name: [] for name in names}
     for one in sight.shown(odata_type):
         if one.name in MANAGED:
             groups[_ADMINISTRATIVE].append(one)
+        elif one.name in own:
+            groups[own[one.name]].append(one)
         elif one.name in times:
             groups[_VALIDITY].append(one)
         elif one.name.startswith(_BOUNDS):
@@ -187,7 +191,7 @@ def _groups(sight: Sight, odata_type: OdataType) -> dict[str, list[Property]]:
 def _field_groups(sight: Sight, odata_type: OdataType, groups: dict[str, list[Property]]) -> Iterator[Annotation]:
     for name, properties in groups.items():
         data = tuple(data_field(sight, odata_type, one) for one in properties)
-        group = Record({"Label": _GROUPS[name], "Data": data}, "UI.FieldGroupType")
+        group = Record({"Label": _GROUPS.get(name, name), "Data": data}, "UI.FieldGroupType")
         yield Annotation("UI.FieldGroup", group, name)
 
 
@@ -197,7 +201,7 @@ def _field_groups(sight: Sight, odata_type: OdataType, groups: dict[str, list[Pr
 def _facets_of_groups(groups: dict[str, list[Property]]) -> Iterator[Record]:
     for name in groups:
         if name != _ADMINISTRATIVE:
-            yield _facet(name, _GROUPS[name], f"@UI.FieldGroup#{name}")
+            yield _facet(name, _GROUPS.get(name, name), f"@UI.FieldGroup#{name}")
 
 
 def _facets_of_parts(sight: Sight, odata_type: OdataType) -> Iterator[Record]:

@@ -57,6 +57,19 @@ FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 HIDDEN: Mapping[str, tuple[str, ...]] = MappingProxyType({"AuditLogs": ("entityId", "ownerId", "changes")})
 """Properties that are for programs, and for pages that say them in words."""
 
+GROUPS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "TenantSettings": {
+            "Prices": ("combinationStrategy", "enableProductionNudges", "pointsPerCurrencyUnit", "defaultCurrency"),
+            "Returns": ("unmatchedReturns",),
+            "Approval": ("approval", "approvalFromAmount", "approvalCurrency", "approverScope"),
+            "Reports": ("significanceLevel",),
+            "Interfaces": ("masterDataCallbackUrl",),
+        }
+    }
+)
+"""The groups of fields of an entity that has groups of its own, by their labels; the rest is general information."""
+
 LATEST_BY: Mapping[str, str] = MappingProxyType({"NotificationLogs": "createdAt"})
 """The moment by which a list comes from the last to the first, where it is not the first one of the entity."""
 

@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import Row, insert, select, update
+from sqlalchemy import FromClause, Row, insert, literal_column, select, update
 
 from promenade import model
+from promenade.model.tenants import SETTINGS_ID
 from promenade.store.driver.schema import table
+from promenade.store.driver.tenancy import SESSION_TENANT
+from promenade.store.driver.types import string
 from promenade.store.driver.unit import Session
 
 _TENANTS = table("Tenants")
@@ -21,6 +24,19 @@ SIGNIFICANCE_LEVEL = Decimal(str(model.entity("Tenants").field("significance_lev
 async def tenant_is_known(session: Session, tenant_id: str) -> bool:
     """Return whether the tenant exists; needs a system session or the tenant's own."""
     return bool(await session.execute(select(_TENANTS.c.tenant_id).where(_TENANTS.c.tenant_id == tenant_id)))
+
+
+def tenant_settings() -> FromClause:
+    """Return the query of the session's own tenant, as the only row of TenantSettings."""
+    own = select(literal_column(f"'{SETTINGS_ID}'", string(36)).label("id"), *_TENANTS.c)
+    return own.where(_TENANTS.c.tenant_id == SESSION_TENANT).subquery("tenant_settings")
+
+
+async def hold_settings(session: Session) -> dict[str, Any] | None:
+    """Lock and return the row of the session's tenant; None: it does not exist."""
+    own = select(_TENANTS).where(_TENANTS.c.tenant_id == session.tenant)
+    rows = await session.execute(own if session.dialect == "sqlite" else own.with_for_update())
+    return dict(zip(_TENANTS.c.keys(), rows[0], strict=True)) if rows else None
 
 
 async def insert_tenant(session: Session, row: Mapping[str, Any]) -> None:

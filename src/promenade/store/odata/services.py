@@ -28,6 +28,7 @@ from promenade.model.declare import ADMIN, PUBLIC, EntityType, Field, Service
 from promenade.model.draft_edm import draft_role
 from promenade.model.edm import edm_for, served_entities
 from promenade.model.ui.criticality import CRITICALITY, NEGATIVE, NEUTRAL, POSITIVE
+from promenade.store.access.tenants import tenant_settings
 from promenade.store.driver.schema import column_type, draft_table, table
 from promenade.store.driver.tenancy import SESSION_MOMENT, SESSION_USER
 from promenade.store.driver.types import ExactDecimal, Timestamp, string
@@ -53,7 +54,7 @@ def _map(entity: EntityType, service: Service) -> EntityMap:
     columns = columns_of(entity, service)
     if service is ADMIN and draft_role(entity) is not None:
         return with_drafts(entity, columns)
-    etag = "version" if entity.stored else None
+    etag = "version" if entity.is_versioned else None
     return EntityMap(rows_of(entity), columns, etag, finders=FINDERS.get(entity.set_name, {}))
 
 
@@ -105,6 +106,7 @@ def _minor_version(source: sa.FromClause) -> sa.ColumnElement[Any]:
 
 _QUERIES: Mapping[str, Callable[[], sa.FromClause]] = {
     "PromotionsCalendar": promotions_calendar,
+    "TenantSettings": tenant_settings,
     **report_queries.QUERIES,
 }
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from starlette.types import Receive, Scope, Send
 
 from odata_server.errors import ODataError
@@ -15,7 +17,7 @@ from odata_server.transport import request_of
 from promenade.model.declare import Service
 from promenade.model.edm import edm_for
 from promenade.web.access.auth import Authentication, Caller
-from promenade.web.access.roles import OF_ISSUER, ROLES, scopes_for
+from promenade.web.access.roles import ROLES, scopes_for
 from promenade.web.drafts import actions as admin_drafts
 from promenade.web.forecasts import actions as admin_forecast
 from promenade.web.odata.admin_unit import AdminOperations, AdminSource, AdminUnit
@@ -49,13 +51,33 @@ OPERATIONS: AdminOperations = {
 ROOT = "/admin"
 
 
+def _no_own_tokens() -> ODataError:
+    return ODataError(409, "NO_OWN_TOKENS", "This service issues no tokens, so it has no clients.")
+
+
+def _no_own_people() -> ODataError:
+    return ODataError(409, "NO_OWN_PEOPLE", "People sign in elsewhere, where they get their scopes, too.")
+
+
+def _set_in_the_cloud() -> ODataError:
+    message = "A store takes the settings of its tenant from the cloud: change them there."
+    return ODataError(409, "SET_IN_THE_CLOUD", message)
+
+
 class AdminApi(ODataApi):
     """Administration as an ASGI application for everything at and below `ROOT`."""
 
-    def __init__(self, context: Context, authenticator: Authentication, *, issues_tokens: bool) -> None:
-        """``issues_tokens``: callers have their tokens from this service, to whose clients it gives them."""
+    def __init__(
+        self, context: Context, authenticator: Authentication, *, issues_tokens: bool, is_store: bool = False
+    ) -> None:
+        """``issues_tokens``: callers have their tokens from this service, to whose clients it gives them.
+
+        ``is_store``: the settings of the tenant come from the cloud.
+        """
         source = AdminSource(context, OPERATIONS)
-        hooks = _AdminHooks(context, authenticator, issues_tokens=issues_tokens)
+        closed = {} if issues_tokens else {"Clients": _no_own_tokens, "People": _no_own_people}
+        closed |= {"TenantSettings": _set_in_the_cloud} if is_store else {}
+        hooks = _AdminHooks(context, authenticator, closed)
         edm = edm_for(Service.ADMIN)
         super().__init__(edm, source, hooks, root=ROOT)
         self._exports = ListExports(context, hooks, edm, super().serve, root=ROOT)
@@ -75,21 +97,20 @@ class _AdminHooks(BrowserHooks):
     default_version = "4.0"
     patch_returns = "representation"
 
-    def __init__(self, context: Context, authenticator: Authentication, *, issues_tokens: bool) -> None:
+    def __init__(
+        self, context: Context, authenticator: Authentication, closed: Mapping[str, Callable[[], ODataError]]
+    ) -> None:
+        """``closed``: the sets that are only read here, each with the refusal."""
         super().__init__(context, authenticator)
-        self._issues_tokens = issues_tokens
+        self._closed = closed
 
     def permit(self, caller: Caller, access: Access, request: Request) -> None:
         """Require one of the three roles, then check what the collections allow, then what the role allows."""
         caller.require_scope(*ROLES)
         if access.entity_set is not None:
             refuse_what_is_not_written(access.entity_set, access.kind, request)
-            if access.entity_set.name in OF_ISSUER and not self._issues_tokens and access.kind != "read":
-                if access.entity_set.name == "People":
-                    raise ODataError(
-                        409, "NO_OWN_PEOPLE", "People sign in elsewhere, where they get their scopes, too."
-                    )
-                raise ODataError(409, "NO_OWN_TOKENS", "This service issues no tokens, so it has no clients.")
+            if access.entity_set.name in self._closed and access.kind != "read":
+                raise self._closed[access.entity_set.name]()
         caller.require_scope(*scopes_for(access))
         if access.kind in {"create", "update"}:
             check_tenant(caller.tenant_id, request.body)

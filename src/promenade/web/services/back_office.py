@@ -132,9 +132,12 @@ def _me(caller: Caller, edition: str, policy: Policy, issues_tokens: bool) -> Me
         store=is_store,
         clients=issues_tokens,
     )
-    written = [one.set_name for one in served_entities(Service.ADMIN) if one.admin is not Mode.RO]
-    if not issues_tokens:
-        written = [name for name in written if name not in OF_ISSUER]
+    closed = {**dict.fromkeys(OF_ISSUER, not issues_tokens), "TenantSettings": is_store}
+    written = [
+        one.set_name
+        for one in served_entities(Service.ADMIN)
+        if one.admin is not Mode.RO and not closed.get(one.set_name, False)
+    ]
     sets = {name: found for name in written if (found := verbs_for(name, scopes))}
     deciding = deciders(policy.approver_scope if policy.is_binding else None)
     return Me(

@@ -6,16 +6,13 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
-from urllib.parse import urlsplit
 
 from promenade.errors import Conflict, Invalid, NotFound
 from promenade.model import entity
 from promenade.model.declare import Field, Kind
 from promenade.store.access.local_store import read_store_tenant
-from promenade.store.access.tenants import insert_tenant, read_tenants, tenant_is_known, update_tenant
-from promenade.store.authoring.approvals import read_policy
+from promenade.store.access.tenants import insert_tenant, read_tenants, tenant_is_known
 from promenade.store.driver.unit import Database, Session
-from promenade.store.pricing.changes import record_change
 
 _FIXED = frozenset({"tenant_id", "created_at", "created_by", "modified_at", "modified_by"})
 _SETTINGS: Mapping[str, Field] = {
@@ -35,8 +32,8 @@ async def create_tenant(
         raise Invalid("BAD_TENANT_ID", "A tenant ID must have 1 to 36 characters.", "tenantId")
     if tenant_id == "*":
         raise Invalid("BAD_TENANT_ID", "A tenant cannot be called *, which stands for all tenants.", "tenantId")
-    values = {"name": tenant_id, **_parsed(settings)}
-    row: dict[str, Any] = {field.name: field.default for field in _SETTINGS.values() if field.default is not None}
+    given = {_SETTINGS[wire].name: value for wire, value in _parsed(settings).items()}
+    row: dict[str, Any] = {field.name: field.default for field in _SETTINGS.values()} | {"name": tenant_id} | given
     row |= {"tenant_id": tenant_id, "created_at": at, "created_by": user, "modified_at": at, "modified_by": user}
 
     async def work(session: Session) -> None:
@@ -46,8 +43,11 @@ async def create_tenant(
             raise Conflict("STORE_HAS_ONE_TENANT", text, "tenantId")
         if await tenant_is_known(session, tenant_id):
             raise Conflict("TENANT_EXISTS", f"The tenant {tenant_id} already exists.", "tenantId")
-        _check_amount(values.get("approval_from_amount"), values.get("approval_currency"))
-        await insert_tenant(session, row | values)
+        if settings:
+            from promenade.workflows.authoring.settings import check_new  # noqa: PLC0415 - brings the engine
+
+            check_new(session, row, frozenset(given), at=at, user=user)
+        await insert_tenant(session, row)
 
     await database.write(work, system=True)
 
@@ -62,19 +62,14 @@ async def set_tenant(
     new_id: Callable[[], str],
 ) -> None:
     """Change settings; they apply from the next evaluation. Raises NotFound, and Invalid naming the setting."""
-    values = _parsed(settings) | {"modified_at": at, "modified_by": user}
+    values = _parsed(settings)
+    # Imported when needed: it brings the engine, and other commands about tenants need none.
+    from promenade.workflows.authoring import Authoring  # noqa: PLC0415
 
     async def work(session: Session) -> None:
-        if not await update_tenant(session, tenant_id, values):
-            raise _no_tenant(tenant_id)
-        policy = await read_policy(session)
-        _check_amount(policy.from_amount, policy.currency)
-        if values.get("approval") == "BINDING":
-            # Imported when needed: it brings the engine, and other commands about tenants need none.
-            from promenade.workflows.authoring.approvals import take_stock  # noqa: PLC0415
-
-            await take_stock(session, at=at, user=user, new_id=new_id)
-        await record_change(session, "Tenants", tenant_id, at=at)
+        authoring = Authoring(session, user=user, at=at, new_id=new_id)
+        await authoring.configure(values)
+        await authoring.finish()
 
     await database.write(work, tenant=tenant_id)
 
@@ -89,13 +84,6 @@ async def require_tenant(database: Database, tenant_id: str) -> None:
 
     if not await database.read(work, system=True):
         raise _no_tenant(tenant_id)
-
-
-def _check_amount(amount: Decimal | None, currency: str | None) -> None:
-    """Raise Invalid if only one half of the amount from which promotions need an approval is set."""
-    if (amount is None) != (currency is None):
-        message = "approvalFromAmount and approvalCurrency are set, or cleared, together."
-        raise Invalid("BAD_SETTING", message, "approvalFromAmount")
 
 
 def _no_tenant(tenant_id: str) -> NotFound:
@@ -143,36 +131,24 @@ class TenantDirectory:
 
 
 def _parsed(settings: Mapping[str, str]) -> dict[str, Any]:
-    """Convert texts from the command line to column values; an empty text clears a nullable column."""
+    """Convert texts from the command line to values; an empty text clears a setting."""
     values: dict[str, Any] = {}
     for name, text in settings.items():
         field = _SETTINGS.get(name)
         if field is None:
             raise Invalid("UNKNOWN_SETTING", f"{name} is not a setting; the settings are {', '.join(_SETTINGS)}.", name)
-        values[field.name] = _value(name, field, text)
+        values[name] = _value(name, field, text)
     return values
 
 
 def _value(name: str, field: Field, text: str) -> Any:
     if text == "":
-        if not field.nullable:
-            raise Invalid("BAD_SETTING", f"{name} must not be empty.", name)
         return None
     if field.kind is Kind.BOOLEAN:
         if text.lower() not in _TRUTH:
             raise Invalid("BAD_SETTING", f"{name} must be true or false, not {text}.", name)
         return _TRUTH[text.lower()]
-    if field.kind is Kind.DECIMAL:
-        return _decimal(name, field, text)
-    if field.choices and text not in field.choices:
-        raise Invalid("BAD_SETTING", f"{name} must be one of {', '.join(field.choices)}, not {text}.", name)
-    if field.length is not None and len(text) > field.length:
-        raise Invalid("BAD_SETTING", f"{name} must have at most {field.length} characters.", name)
-    if name.endswith("Url") and urlsplit(text).scheme not in {"http", "https"}:
-        raise Invalid("BAD_SETTING", f"{name} must be an http or https address, not {text}.", name)
-    if field.code_list == "Currencies" and not (len(text) == 3 and text.isascii() and text.isupper()):
-        raise Invalid("BAD_SETTING", f"{name} must be an ISO 4217 code such as EUR, not {text}.", name)
-    return text
+    return _decimal(name, field, text) if field.kind is Kind.DECIMAL else text
 
 
 def _decimal(name: str, field: Field, text: str) -> Decimal:
@@ -184,8 +160,6 @@ def _decimal(name: str, field: Field, text: str) -> Decimal:
         exact = False
     if not exact:
         raise Invalid("BAD_SETTING", f"{name} must be a number with at most {scale} decimals, not {text}.", name)
-    too_low = field.minimum is not None and value < field.minimum
-    too_high = field.maximum is not None and value > field.maximum
-    if too_low or too_high or value.adjusted() >= precision - scale:
+    if value.adjusted() >= precision - scale:
         raise Invalid("BAD_SETTING", f"{name} is out of range: {text}.", name)
     return value

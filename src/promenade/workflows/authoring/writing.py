@@ -21,6 +21,7 @@ from promenade.workflows.authoring.machines import MACHINES, invalid_initial, in
 from promenade.workflows.authoring.owners import Owners, hold_upwards
 from promenade.workflows.authoring.planning import UNIT_ROWS_MAX, Plan
 from promenade.workflows.authoring.rules import Rules, registered
+from promenade.workflows.authoring.settings import SETTINGS, change_settings
 from promenade.workflows.authoring.shapes import Shape, codes, shape_of
 from promenade.workflows.authoring.trail import write_audit
 from promenade.workflows.authoring.unit import Act, Decision, Row, Unit, Write
@@ -133,11 +134,22 @@ class Authoring:
         """Change a row; ``replace`` resets what ``changes`` omits to its default."""
         shape = shape_of(set_name)
         changes = admit_update(self._unit, shape, changes)
+        if set_name == SETTINGS:
+            await self.configure(changes, by_operator=False)
+            return
         plan = Plan(self._unit)
         before = await self._held(shape, entity_id)
         row = plan.replace(shape, changes) if replace and not shape.entity.patchable else changes
         plan.update(shape, before, row, "").is_named = True
         await self._carry_out(plan)
+
+    async def configure(self, changes: Row, *, by_operator: bool = True) -> None:
+        """Change settings of the tenant; see `change_settings`."""
+        try:
+            await change_settings(self._unit, changes, by_operator=by_operator)
+        except BaseException:
+            self._unit.faults.forget()
+            raise
 
     async def update_many(self, set_name: str, changes: Mapping[str, Row]) -> None:
         """Change many rows, by ID, with a constant number of statements.

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from promenade.model.tenants import SETTINGS_ID
 from tests.web.replica.local_store.conftest import PASSWORD, Store
 
 IDLE_SECONDS = 30 * 60
@@ -33,6 +34,11 @@ def test_a_session_administers_with_its_token(store: Store) -> None:
     assert refusal(browser.http.post("/admin/Clients", json=client, headers=headers)) == (409, "NO_OWN_TOKENS")
     person = {"userName": "x", "scopes": ["svc.POSReader"]}
     assert refusal(browser.http.post("/admin/People", json=person, headers=headers)) == (409, "NO_OWN_PEOPLE")
+    settings = f"/admin/TenantSettings({SETTINGS_ID})"
+    assert browser.http.get(settings).json()["approval"] == "OFF"
+    change = {"approval": "BINDING"}
+    assert refusal(browser.http.patch(settings, json=change, headers=headers)) == (409, "SET_IN_THE_CLOUD")
+    assert "TenantSettings" not in browser.http.get("/ui/me").json()["sets"]
     assert refusal(browser.http.get("/pos/heartbeat")) == (401, "UNAUTHORIZED")
 
 

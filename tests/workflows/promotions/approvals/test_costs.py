@@ -128,15 +128,21 @@ async def test_an_amount_has_a_currency(database: Database, settings: dict[str, 
     house = await House(database).open({} if "" not in settings.values() else LIMIT)
     with pytest.raises(Invalid) as refused:
         await house.settle(**settings)
-    assert refused.value.code == "BAD_SETTING"
+    assert refused.value.code == "SET_TOGETHER"
     await house.settle(approvalFromAmount="", approvalCurrency="")
     await house.settle(approvalFromAmount="5", approvalCurrency="USD")
 
 
 @pytest.mark.parametrize(
-    "settings", [{"approval": "MAYBE"}, {"approverScope": "POSReader"}, {"approvalFromAmount": "-1"}]
+    ("name", "value", "code"),
+    [
+        ("approval", "MAYBE", "UNKNOWN_CODE"),
+        ("approverScope", "POSReader", "UNKNOWN_CODE"),
+        ("approvalFromAmount", "-1", "OUT_OF_RANGE"),
+        ("approvalFromAmount", "1.234", "BAD_SETTING"),
+    ],
 )
-async def test_a_wrong_setting_is_refused(house: House, settings: dict[str, str]) -> None:
+async def test_a_wrong_setting_is_refused(house: House, name: str, value: str, code: str) -> None:
     with pytest.raises(Invalid) as refused:
-        await house.settle(**settings)
-    assert (refused.value.code, refused.value.target) == ("BAD_SETTING", next(iter(settings)))
+        await house.settle(**{name: value})
+    assert (refused.value.code, refused.value.target) == (code, name)

@@ -4,11 +4,12 @@ sap.ui.define(
     "sap/m/ObjectStatus",
     "sap/m/Text",
     "promenade/generic/Addresses",
+    "promenade/generic/Extensions",
     "promenade/generic/Format",
     "promenade/generic/Texts",
     "promenade/generic/Words"
   ],
-  function (Link, ObjectStatus, Text, Addresses, Format, Texts, Words) {
+  function (Link, ObjectStatus, Text, Addresses, Extensions, Format, Texts, Words) {
     "use strict";
 
     /** What shows the value of a property. */
@@ -46,7 +47,19 @@ sap.ui.define(
       return byType[field.type] && !field.isCollection ? byType[field.type] : many;
     }
 
+    /** One of fixed values by its text, where the field is explained. */
+    function choiceText(field, prefix, value) {
+      return {
+        parts: [value, ...field.allowed.map((one) => ({path: `i18n>${prefix}.${one}`}))],
+        formatter: (chosen, ...words) => words[field.allowed.indexOf(chosen)] || chosen || ""
+      };
+    }
+
     function boundText(field, model) {
+      const prefix = Extensions.explanationOf(field);
+      if (prefix && field.allowed.length) {
+        return choiceText(field, prefix, raw(field.path, model));
+      }
       const second = field.textPath || field.currencyPath;
       return {
         parts: [raw(field.path, model), ...(second ? [raw(second, model)] : [])],

@@ -6,6 +6,7 @@ sap.ui.define([], function () {
   const known = new Map();
   const inputs = new Map();
   const choices = new Map();
+  const explained = new Map();
 
   return {
     /**
@@ -47,6 +48,20 @@ sap.ui.define([], function () {
     /** What was given to `choices` for a field, or undefined. */
     choicesOf(field) {
       return choices.get(`${field.set}/${field.path}`);
+    },
+
+    /**
+     * Has a sentence below each field of a set, other than `except`: the texts `<prefix>.<path>`, of choices
+     * `<prefix>.<path>.<value>`.
+     */
+    explain(set, prefix, except) {
+      explained.set(set, {prefix, except});
+    },
+
+    /** What the texts about a field begin with, or undefined. */
+    explanationOf(field) {
+      const {prefix, except} = explained.get(field.set) || {};
+      return prefix && !except.includes(field.path) ? `${prefix}.${field.path}` : undefined;
     },
 
     /** Has the pages of a set carry out `afterCreate({context, view})` once something was created on the spot. */

@@ -1,7 +1,31 @@
 sap.ui.define(
-  ["sap/m/Label", "sap/ui/layout/form/FormElement", "promenade/generic/Displays", "promenade/generic/Inputs"],
-  function (Label, FormElement, Displays, Inputs) {
+  [
+    "sap/m/Label",
+    "sap/m/Text",
+    "sap/ui/layout/form/ColumnElementData",
+    "sap/ui/layout/form/FormElement",
+    "promenade/generic/Displays",
+    "promenade/generic/Extensions",
+    "promenade/generic/Inputs"
+  ],
+  function (Label, Text, ColumnElementData, FormElement, Displays, Extensions, Inputs) {
     "use strict";
+
+    /** A sentence of what a field means, and its default. */
+    function explanation(field, prefix) {
+      const {parts, formatter} = Displays.boundText(field);
+      const shown = (...words) => formatter(field.defaultValue, ...words);
+      return new Text({
+        text: {
+          parts: [{path: `i18n>${prefix}`}, {path: "i18n>generic.default"}, ...parts.slice(1)],
+          formatter: (text, standard, ...words) =>
+            [text, field.defaultValue === null ? "" : (standard || "").replace("{0}", shown(...words))]
+              .filter(Boolean)
+              .join(" ")
+        },
+        layoutData: new ColumnElementData({cellsLarge: 12, cellsSmall: 12})
+      }).addStyleClass("promExplanation");
+    }
 
     /** Controls for properties: what shows a value, and what takes one. */
     return {
@@ -30,7 +54,10 @@ sap.ui.define(
       labelled(field, control, {isRequired = field.isRequired} = {}) {
         const isInput = Boolean(control.setRequired || control.setEditable);
         const label = new Label({text: field.label, required: isInput && isRequired, showColon: !isInput});
-        return new FormElement({label, fields: [control]});
+        const prefix = Extensions.explanationOf(field);
+        const said = prefix ? [explanation(field, prefix)] : [];
+        said.forEach((one) => control.addAriaDescribedBy?.(one));
+        return new FormElement({label, fields: [control, ...said]});
       }
     };
   }

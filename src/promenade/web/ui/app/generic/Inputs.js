@@ -4,6 +4,7 @@ sap.ui.define(
     "sap/m/ComboBox",
     "sap/m/DatePicker",
     "sap/m/Input",
+    "sap/m/Select",
     "sap/m/TextArea",
     "sap/m/TimePicker",
     "sap/ui/core/Item",
@@ -19,6 +20,7 @@ sap.ui.define(
     ComboBox,
     DatePicker,
     Input,
+    Select,
     TextArea,
     TimePicker,
     Item,
@@ -72,6 +74,12 @@ sap.ui.define(
         }
       });
       return combo;
+    }
+
+    /** One of fixed values, each by its text. */
+    function choiceInput(field, options, prefix) {
+      const items = field.allowed.map((key) => new Item({key, text: `{i18n>${prefix}.${key}}`}));
+      return new Select({selectedKey: bound(field, options), items, width: "100%", ...common(field, options)});
     }
 
     function flagInput(field, options) {
@@ -148,6 +156,10 @@ sap.ui.define(
         const own = Extensions.inputOf(field);
         if (own) {
           return own(field, options);
+        }
+        const prefix = Extensions.explanationOf(field);
+        if (prefix && field.allowed.length) {
+          return choiceInput(field, options, prefix);
         }
         if (field.isCollection) {
           return manyInput(field, options);

@@ -5,6 +5,7 @@ sap.ui.define(["promenade/generic/Availability", "promenade/generic/Words"], fun
   const COMMON = "@com.sap.vocabularies.Common.v1.";
   const CORE = "@Org.OData.Core.V1.";
   const CAPABILITIES = "@Org.OData.Capabilities.V1.";
+  const VALIDATION = "@Org.OData.Validation.V1.";
   const MEASURES = "@Org.OData.Measures.V1.";
 
   const pathOf = (value) => (value && value.$Path) || null;
@@ -51,6 +52,7 @@ sap.ui.define(["promenade/generic/Availability", "promenade/generic/Words"], fun
       precision: declared.$Precision || null,
       scale: declared.$Scale || null,
       defaultValue: defaultOf(declared),
+      allowed: (notes[`${VALIDATION}AllowedValues`] || []).map((one) => one.Value),
       isRequired:
         !isComputed && declared.$Type !== "Edm.Boolean" && (control === "Mandatory" || declared.$Nullable === false),
       isReadOnly: isComputed || control === "ReadOnly" || path.includes("/"),

@@ -4,6 +4,8 @@ sap.ui.define([], function () {
   /**
    * What the navigation offers. `key` is a route, or `list/<set>`; `needs` the service without which it is not shown.
    *
+   * `row`: the ID of the only row of a set, whose page is shown in place of the list.
+   *
    * Texts are `nav.<key>` of the bundle `shell`.
    */
   const list = (set, icon) => ({key: `list/${set}`, icon, needs: "admin"});
@@ -34,6 +36,7 @@ sap.ui.define([], function () {
     {...list("LocalDeployments", "sap-icon://retail-store"), items: [list("SyncHistory")]},
     {...list("People", "sap-icon://group"), needs: "clients"},
     {...list("Clients", "sap-icon://key-user-settings"), needs: "clients"},
+    {...list("TenantSettings", "sap-icon://action-settings"), row: "00000000-0000-0000-0000-000000000000"},
     list("AuditLogs", "sap-icon://history")
   ];
 });

@@ -90,8 +90,9 @@ sap.ui.define(
         return Session.current().services[needs];
       },
 
-      _item({key, icon, items = []}) {
+      _item({key, icon, row, items = []}) {
         const item = new NavigationListItem({key, icon, text: `{i18n>nav.${key}}`, expanded: false});
+        item.data("row", row);
         items.filter((one) => this._isOpen(one)).forEach((one) => item.addItem(this._item(one)));
         return item;
       },
@@ -111,10 +112,12 @@ sap.ui.define(
       },
 
       onItem(event) {
-        const [route, set] = event.getParameter("item").getKey().split("/");
+        const item = event.getParameter("item");
+        const [route, set] = item.getKey().split("/");
+        const key = item.data("row");
         this.getOwnerComponent()
           .getRouter()
-          .navTo(route, set ? {set} : {});
+          .navTo(key ? "object" : route, key ? {set, key} : set ? {set} : {});
       },
 
       onMenu() {

@@ -1,0 +1,68 @@
+"""A tenant's settings: the same checks and the same audit trail for administrators and for the operator."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from promenade.errors import Detail, NotFound
+from promenade.model.declare import Service
+from promenade.model.tenants import SETTINGS_ID
+from promenade.store.access.tenants import hold_settings, update_tenant
+from promenade.store.authoring.statements import Columns, Row
+from promenade.store.driver.unit import Session
+from promenade.workflows.authoring.approvals import take_stock
+from promenade.workflows.authoring.callbacks import callback_fault
+from promenade.workflows.authoring.checks import check_values
+from promenade.workflows.authoring.shapes import shape_of
+from promenade.workflows.authoring.unit import Act, Unit, Write
+
+SETTINGS = "TenantSettings"
+_CALLBACK = "master_data_callback_url"
+
+
+async def change_settings(unit: Unit, changes: Row, *, by_operator: bool) -> None:
+    """Change settings of the unit's tenant, by their names on the wire; they apply from the next evaluation.
+
+    ``by_operator``: the operator may call any http address. Raises NotFound, and Invalid with all that is wrong.
+    """
+    before = await hold_settings(unit.session)
+    if before is None:
+        raise NotFound("TENANT_NOT_FOUND", f"There is no tenant {unit.tenant}.", "tenantId")
+    shape = shape_of(SETTINGS)
+    values = {shape.fields[wire].name: value for wire, value in changes.items() if wire in shape.fields}
+    write = Write(
+        shape, Act.UPDATE, SETTINGS_ID, "", before, before | values, given=frozenset(values), is_named=True
+    )  # fmt: skip
+    _check(unit, write, by_operator=by_operator)
+    if not write.changed:
+        return
+    changed = {name: write.after[name] for name in write.changed}
+    await update_tenant(unit.session, unit.tenant, changed | unit.stamps(shape))
+    if changed.get("approval") == "BINDING":
+        await take_stock(unit.session, at=unit.at, user=unit.user, new_id=unit.new_id)
+    unit.written.append(write)
+    unit.subjects.setdefault(("Tenants", unit.tenant), []).append(write)
+
+
+def check_new(session: Session, row: Columns, given: frozenset[str], *, at: datetime, user: str) -> None:
+    """Check the row of a new tenant, which the operator creates with ``given`` settings. Raises Invalid."""
+    unit = Unit(session, user, at, lambda: SETTINGS_ID, Service.ADMIN)
+    write = Write(shape_of(SETTINGS), Act.CREATE, SETTINGS_ID, "", None, row, given=given)
+    _check(unit, write, by_operator=True)
+
+
+def _check(unit: Unit, write: Write, *, by_operator: bool) -> None:
+    """Check what the declaration says of each setting, then what they say of each other. Raises Invalid."""
+    check_values(unit, write)
+    after = write.after
+    if (after["approval_from_amount"] is None) != (after["approval_currency"] is None):
+        names = ("approval_from_amount", "approval_currency")
+        target = write.target(next(name for name in names if after[name] is None))
+        message = "approvalFromAmount and approvalCurrency are set, or cleared, together."
+        unit.faults.add(Detail("SET_TOGETHER", message, target))
+    url = after[_CALLBACK]
+    if url and write.differs(_CALLBACK):
+        fault = callback_fault(url, unit.http_hosts, write.target(_CALLBACK))
+        if fault is not None and not (by_operator and fault.code == "HTTPS_REQUIRED"):
+            unit.faults.add(fault)
+    unit.faults.raise_any()

@@ -1,0 +1,73 @@
+"""The settings of the tenant: explained, changed together, and refused at their fields."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from promenade import model
+from promenade.model.tenants import SETTINGS_ID
+from tests.ui.desk import Desk, choose, escape
+from tests.ui.test_everywhere import NARROW, judge, require_headings, require_reach
+from tests.ui.test_texts import texts
+
+ADDRESS = f"/object/TenantSettings/{SETTINGS_ID}"
+
+
+def test_every_setting_and_every_choice_has_its_text() -> None:
+    managed = {"ID", "tenantId", "createdAt", "createdBy", "modifiedAt", "modifiedBy"}
+    wanted = set()
+    for field in model.entity("TenantSettings").fields:
+        if field.wire not in managed:
+            wanted |= {field.wire, *(f"{field.wire}.{one}" for one in field.choices)}
+    for language in ("en", "de"):
+        assert {f"resources.setting.{one}" for one in wanted} <= texts("resources", language).keys()
+
+
+@pytest.mark.smoke
+def test_settings_are_explained_changed_together_and_refused_at_their_fields(desk: Desk) -> None:
+    page = desk.sit(address="/")
+    page.get_by_role("treeitem", name="Settings", exact=True).click()
+    page.get_by_text("A change can change every price from the next basket on. Default: In their order.").wait_for()
+    page.get_by_role("button", name="Edit", exact=True).click()
+    choose(page.get_by_role("combobox", name="Approval", exact=True), "Approval is binding")
+    level, amount = (page.get_by_role("textbox", name=name) for name in ("Significance level", "Approval from amount"))
+    level.fill("0.1")
+    amount.fill("100")
+    amount.press("Tab")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("dialog").get_by_text("are set, or cleared, together").wait_for()
+    escape(page)
+    currency = page.get_by_role("combobox", name="Approval currency")
+    expect(currency).to_have_attribute("aria-invalid", "true")
+    choose(currency, "Euro")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("button", name="Edit", exact=True).wait_for()
+    expect(page.get_by_text("Approval is binding", exact=True).last).to_be_visible()
+    with desk.shop.http() as http:
+        stored = http.get(f"/admin/TenantSettings({SETTINGS_ID})").json()
+        assert (stored["approval"], stored["significanceLevel"], stored["approvalCurrency"]) == ("BINDING", 0.1, "EUR")
+        usual = {"approval": "OFF", "significanceLevel": 0.05, "approvalFromAmount": None, "approvalCurrency": None}
+        assert http.patch(f"/admin/TenantSettings({SETTINGS_ID})", json=usual).status_code == 200
+
+
+def test_who_is_no_administrator_reads_settings_only(desk: Desk) -> None:
+    page = desk.sit("planner", address=ADDRESS)
+    page.get_by_text("In their order", exact=True).first.wait_for()
+    expect(page.get_by_role("button", name="Edit", exact=True)).to_have_count(0)
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_everybody_can_use_the_page_on_every_screen(desk: Desk, language: str) -> None:
+    page = desk.sit(address=ADDRESS, language=language)
+    desk.settle(page)
+    assert not judge(page)
+    page.get_by_role("button", name={"en": "Edit", "de": "Bearbeiten"}[language], exact=True).click()
+    page.get_by_role("button", name={"en": "Save", "de": "Speichern"}[language], exact=True).wait_for()
+    desk.settle(page)
+    assert not judge(page)
+    for width, height in [(1440, 900), *NARROW]:
+        page.set_viewport_size({"width": width, "height": height})
+        desk.settle(page)
+        require_headings(page)
+        require_reach(page)
