@@ -104,6 +104,20 @@ def test_a_search_is_sent_once_the_typing_pauses(desk: Desk) -> None:
     assert '$search="100002"' in asked.last()
 
 
+@pytest.mark.parametrize("typed", ["shampoo purus", "  PURUS   sham ", '"mild" purus'])
+def test_a_search_finds_what_has_all_of_its_words_in_any_order(desk: Desk, typed: str) -> None:
+    number = f"WORDS-{len(typed)}"
+    with desk.shop.http() as http:
+        for article, name in ((number, "Purus mild Shampoo"), (f"{number}-2", "Purus soap")):
+            row = {"IsActiveEntity": True, "articleNumber": article, "name": name}
+            assert http.post("/admin/Articles", json=row).status_code == 201
+    page = desk.sit(address="/list/Articles")
+    cell(page, "100001")
+    page.get_by_role("searchbox").fill(f"{typed} {number}")
+    title(page, "Articles (1)")
+    cell(page, number)
+
+
 def test_the_url_keeps_the_query_and_back_restores_the_previous_one(desk: Desk) -> None:
     page = desk.sit(address="/list/PosGroups")
     title(page, re.compile(r"POS groups \(\d\d\)"))

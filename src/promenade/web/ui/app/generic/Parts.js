@@ -116,8 +116,8 @@ sap.ui.define(
             visible: false,
             tooltip: Texts.of("searchIn", part.label),
             search(event) {
-              const text = (event.getParameter("query") || "").trim();
-              table.getBinding("items").changeParameters({$search: text ? ValueHelp.phrase(text) : undefined});
+              const words = ValueHelp.words(event.getParameter("query") || "");
+              table.getBinding("items").changeParameters({$search: words});
             }
           })
         : null;

@@ -48,7 +48,7 @@ sap.ui.define(
         length: SUGGESTIONS,
         template,
         templateShareable: false,
-        parameters: {$select: selectOf(source), ...(text ? {$search: ValueHelp.phrase(text)} : {})},
+        parameters: {$select: selectOf(source), $search: ValueHelp.words(text)},
         filters: ValueHelp.activeAlone(input.getModel(), set, filters)
       });
     }

@@ -21,7 +21,7 @@ sap.ui.define(["sap/ui/model/Filter", "promenade/generic/ValueHelp"], function (
     isByStart: (meta, total) => total > LONG && startPaths(meta).length > 0,
 
     /** The parameter of a search in all texts. */
-    parameters: (text, isByStart) => ({$search: text && !isByStart ? ValueHelp.phrase(text) : undefined}),
+    parameters: (text, isByStart) => ({$search: isByStart ? undefined : ValueHelp.words(text || "")}),
 
     /** The filters of a search by how texts begin. */
     filters(meta, text, isByStart) {

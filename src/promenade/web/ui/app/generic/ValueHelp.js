@@ -39,11 +39,16 @@ sap.ui.define(
     const PAGE = 30;
     const COLUMNS_MAX = 4;
     const PAUSE_MS = 350;
+    const WORDS_MAX = 20; // the service takes no more
     const EAN = "ean";
     const DRAFT_ROOT = "com.sap.vocabularies.Common.v1.DraftRoot";
 
-    /** A text as $search takes it: one phrase, whatever is in it. */
-    const phrase = (text) => `"${text.replace(/["\\]/g, " ").trim()}"`;
+    /** A text as $search takes it: each of its words, in any order and whatever is in them; undefined for none. */
+    function words(text) {
+      const found = text.replace(/["\\]/g, " ").split(/\s+/).filter(Boolean);
+      const quoted = found.slice(0, WORDS_MAX).map((word) => `"${word}"`);
+      return quoted.join(" ") || undefined;
+    }
 
     /** Of draft sets what is active alone: nothing can refer to a draft. */
     function filtersOf(meta, filters = []) {
@@ -99,7 +104,7 @@ sap.ui.define(
       const search = (text) => {
         clearTimeout(timer);
         table.removeSelections(false);
-        table.getBinding("items").changeParameters({$search: text.trim() ? phrase(text) : undefined});
+        table.getBinding("items").changeParameters({$search: words(text)});
       };
       return new SearchField({
         width: "100%",
@@ -146,7 +151,7 @@ sap.ui.define(
     }
 
     return {
-      phrase,
+      words,
 
       /**
        * Lets the person choose rows of an entity set; resolves with them (one at most unless `multi`), none when it was
@@ -200,7 +205,8 @@ sap.ui.define(
         const exact = paths.length
           ? await ask([new Filter({filters: paths.map((path) => new Filter(path, "EQ", typed)), and: false})])
           : [];
-        return exact.length || !meta.isSearchable ? exact : ask([], {$search: phrase(typed)});
+        const $search = words(typed);
+        return exact.length || !$search || !meta.isSearchable ? exact : ask([], {$search});
       }
     };
   }
