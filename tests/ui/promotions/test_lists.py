@@ -92,6 +92,43 @@ def test_a_copy_is_made_and_opened(desk: Desk) -> None:
     expect(page.locator("#promenade---promotion--name")).to_have_text("Gnu sale (copy)")
 
 
+def _statuses(desk: Desk, word: str) -> list[str]:
+    with desk.shop.http() as http:
+        found = http.get(f"/admin/Promotions?$filter=contains(name,'{word}')&$orderby=name").json()["value"]
+    return [one["status"] for one in found]
+
+
+def test_chosen_promotions_are_activated_and_deactivated_together_or_not_at_all(desk: Desk) -> None:
+    for name in ("Numbat A", "Numbat B"):
+        _benefit(desk, make(desk.shop, name))
+    bare = make(desk.shop, "Numbat C")
+    page = desk.sit("planner", address="promotions?search=numbat&sort=name")
+    boxes = page.locator(f"{LIST}table .sapUiTableRowSelectionCell:visible")
+    expect(page.locator(f"{LIST}table td a.sapMLnk:visible")).to_have_count(3)
+    for row in range(3):
+        boxes.nth(row).click()
+    page.locator(f"{LIST}activate").click()
+    page.locator(".sapMMessageBox").get_by_role("button", name="Activate").click()
+    expect(page.get_by_text("Nothing was changed, because of “Numbat C”")).to_be_visible()
+    assert _statuses(desk, "Numbat") == ["DRAFT"] * 3
+    page.locator(".sapMMessageBox").get_by_role("button", name="Close").click()
+    _benefit(desk, bare)
+    for verb, status in (("activate", "ACTIVE"), ("deactivate", "INACTIVE")):
+        if verb == "deactivate":  # the selection ends with what was done
+            for row in range(3):
+                boxes.nth(row).click()
+        page.locator(f"{LIST}{verb}").click()
+        page.locator(".sapMMessageBox").get_by_role("button", name=verb.title()).click()
+        page.get_by_text(f"3 promotions {verb}d").wait_for()
+        assert _statuses(desk, "Numbat") == [status] * 3
+
+
+def _benefit(desk: Desk, promotion: str) -> None:
+    row = {"promotion_ID": promotion, "actionType": "RECEIPT", "discountType": "PERCENTAGE", "discountValue": 5}
+    with desk.shop.http() as http:
+        assert http.post("/admin/DiscountActions", json=row).status_code == 201
+
+
 @pytest.mark.smoke
 def test_the_calendar_shows_what_runs_in_the_period_and_nothing_else(desk: Desk) -> None:
     make(desk.shop, "Yak in spring", validFrom="2031-04-05T00:00:00Z", validTo="2031-04-20T00:00:00Z")

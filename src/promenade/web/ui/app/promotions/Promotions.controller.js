@@ -9,6 +9,7 @@ sap.ui.define(
     "promenade/generic/Texts",
     "promenade/net/Http",
     "promenade/promotions/Address",
+    "promenade/promotions/Bulk",
     "promenade/promotions/Creating",
     "promenade/promotions/Filters",
     "promenade/promotions/Page",
@@ -27,6 +28,7 @@ sap.ui.define(
     GenericTexts,
     Http,
     Address,
+    Bulk,
     Creating,
     Filters,
     Page,
@@ -76,6 +78,7 @@ sap.ui.define(
           allValidity: choices("validIn", ["", ...Filters.validity]),
           allEditing: choices("editedBy", Filters.editing),
           mayCreate: Session.may("create", "Promotions"),
+          mayUpdate: Session.may("update", "Promotions"),
           mayCampaign: Session.may("update", "Campaigns")
         });
         this.getView().setModel(this._model, "list");
@@ -89,11 +92,9 @@ sap.ui.define(
       },
 
       async _fill() {
-        const [, meta] = await Promise.all([
-          Page.fill(this, ["sap.f", "sap.ui.table"], "promenade.promotions.Promotions"),
-          Meta.of(this.getOwnerComponent().getModel(), "Promotions"),
-          GenericTexts.ready()
-        ]);
+        const model = this.getOwnerComponent().getModel();
+        const [meta] = await Promise.all([Meta.of(model, "Promotions"), GenericTexts.ready()]);
+        await Page.fill(this, ["sap.f", "sap.ui.table"], "promenade.promotions.Promotions");
         const binding = () => this.byId("table").getBinding("rows");
         const columns = () => EXPORTED.map((path) => Export.columnOf(meta.field(path)));
         this.byId("tools").addContent(Export.button({binding, columns, title: Texts.get("title")}));
@@ -247,10 +248,33 @@ sap.ui.define(
         }
       },
 
-      async onToCampaign() {
-        const ids = this._chosen()
+      /** What is chosen without drafts: `[{id, name}]`. */
+      _chosenActive() {
+        return this._chosen()
           .filter((one) => one.getProperty("IsActiveEntity"))
-          .map((one) => one.getProperty("ID"));
+          .map((one) => ({id: one.getProperty("ID"), name: one.getProperty("name")}));
+      },
+
+      async _move(move) {
+        try {
+          if (await Bulk.make(move, this._chosenActive())) {
+            await this._again();
+          }
+        } catch (error) {
+          Messages.show(error);
+        }
+      },
+
+      onActivate() {
+        return this._move("activate");
+      },
+
+      onDeactivate() {
+        return this._move("deactivate");
+      },
+
+      async onToCampaign() {
+        const ids = this._chosenActive().map(({id}) => id);
         if (await Creating.toCampaign(this.getView(), ids)) {
           await this._again();
         }
