@@ -5,14 +5,43 @@ sap.ui.define(
     "sap/ui/model/Sorter",
     "sap/ui/model/json/JSONModel",
     "promenade/generic/Format",
+    "promenade/generic/Messages",
+    "promenade/generic/Reference",
+    "promenade/generic/Zone",
+    "promenade/net/Http",
     "promenade/promotions/Address",
+    "promenade/promotions/CalendarColours",
     "promenade/promotions/Filters",
+    "promenade/promotions/Ics",
     "promenade/promotions/Period",
+    "promenade/promotions/Reschedule",
     "promenade/promotions/Texts",
+    "promenade/resources/Download",
+    "promenade/session/Session",
     "promenade/shell/Visit",
     "promenade/promotions/style"
   ],
-  function (GroupHeaderListItem, Controller, Sorter, JSONModel, Format, Address, Filters, Period, Texts, Visit) {
+  function (
+    GroupHeaderListItem,
+    Controller,
+    Sorter,
+    JSONModel,
+    Format,
+    Messages,
+    Reference,
+    Zone,
+    Http,
+    Address,
+    CalendarColours,
+    Filters,
+    Ics,
+    Period,
+    Reschedule,
+    Texts,
+    Download,
+    Session,
+    Visit
+  ) {
     "use strict";
 
     const GROUPS = {
@@ -22,13 +51,53 @@ sap.ui.define(
     };
 
     function defaults() {
-      return {from: Period.of(new Date(), "month"), span: "month", rows: "campaign", statuses: [], show: "bars"};
+      return {
+        from: Period.of(new Date(), "month"),
+        span: "month",
+        rows: "campaign",
+        colour: "status",
+        statuses: [],
+        stores: [],
+        search: "",
+        show: "bars"
+      };
     }
 
-    function filterOf({from, to}, statuses) {
-      const during = `(startsAt eq null or startsAt lt ${to})` + ` and (endsAt eq null or endsAt gt ${from})`;
+    const PAGE = 500;
+    const ABOVE = "parent($select=code;$expand=parent($select=code;$expand=parent($select=code)))";
+    const codesIn = (codes) => codes.map(Filters.quoted).join(",");
+
+    /** The codes of POS groups and of those above them: what runs there runs here. */
+    async function withAbove(codes) {
+      const query = `$select=code&$expand=${ABOVE}&$filter=${encodeURIComponent(`code in (${codesIn(codes)})`)}`;
+      const {value} = await Http.get(`/admin/PosGroups?${query}`);
+      const found = new Set(codes);
+      for (let rows = value; rows.length; rows = rows.map(({parent}) => parent).filter(Boolean)) {
+        rows.forEach(({code}) => found.add(code));
+      }
+      return [...found];
+    }
+
+    /** @param {any} state */
+    async function filterOf({from, span, statuses, stores, search}) {
+      const bounds = Period.bounds(from, span);
       const chosen = statuses.map((one) => `status eq ${Filters.quoted(one)}`).join(" or ");
-      return `${during} and (${chosen || "status ne 'ARCHIVED'"})`;
+      const words = search.toLowerCase().split(/\s+/).filter(Boolean).map(Filters.quoted);
+      const found = words.map((one) =>
+        ["promotionName", "campaignCode"].map((path) => `contains(tolower(${path}),${one})`).join(" or ")
+      );
+      const where = stores.length
+        ? [`posGroups/$count eq 0 or posGroups/any(one:one in (${codesIn(await withAbove(stores))}))`]
+        : [];
+      return [
+        `startsAt eq null or startsAt lt ${bounds.to}`,
+        `endsAt eq null or endsAt gt ${bounds.from}`,
+        chosen || "status ne 'ARCHIVED'",
+        ...found,
+        ...where
+      ]
+        .map((one) => `(${one})`)
+        .join(" and ");
     }
 
     /** When promotions run: those of a month or a quarter, as bars or as a list. */
@@ -40,10 +109,15 @@ sap.ui.define(
           title: "",
           days: null,
           listTitle: "",
+          legend: [],
+          moved: null,
+          mayMove: Session.may("update", "Promotions"),
           allStatuses: Filters.statuses.map((key) => ({key, text: Texts.status(key)}))
         });
         this.getView().setModel(this._model, "calendar");
         this._row = this.byId("row");
+        this._colours = new CalendarColours((legend) => this._model.setProperty("/legend", legend));
+        this._offerStores();
         Visit.follow(this, "calendar", {
           enter: (given) => this._onRoute(given),
           again: () => this.byId("table").getBinding("items")?.refresh()
@@ -54,22 +128,39 @@ sap.ui.define(
         this._row.destroy();
       },
 
-      _onRoute({"?query": query}) {
+      _offerStores() {
+        const source = {set: "PosGroups", key: "code", shown: ["code", "name"], title: Texts.get("places.choose")};
+        const take = (input, rows) => {
+          const {stores} = this._model.getData();
+          input.setValue("");
+          this._go({stores: [...new Set([...stores, ...rows.map(({code}) => code)])]});
+        };
+        Reference.attach(this.byId("stores"), source, {isMany: true, take});
+      },
+
+      async _onRoute({"?query": query}) {
         const state = Address.read(query, defaults());
         const {from, span} = state;
         this._model.setData(
           {
             ...state,
             title: Period.title(from, span),
-            days: Period.scale(from, span, new Date())
+            days: Period.scale(from, span, Date.now()),
+            legend: []
           },
           true
         );
-        this._bind(state);
+        this._asked = state;
+        const filter = await filterOf(state);
+        if (this._asked === state) {
+          this._colours.begin(state.colour);
+          this._filter = filter;
+          this._bind(state, filter);
+        }
       },
 
-      _bind({from, span, rows, statuses}) {
-        const {path, text} = GROUPS[rows];
+      _bind({rows}, filter) {
+        const {path, text} = GROUPS[rows] || GROUPS.campaign;
         const group = (context) => ({key: context.getProperty(path) || "", text: text(context.getProperty(path))});
         this.byId("table").bindItems({
           path: "/PromotionsCalendar",
@@ -83,7 +174,7 @@ sap.ui.define(
             new Sorter("ID")
           ],
           groupHeaderFactory: (one) => new GroupHeaderListItem({title: Texts.plain(one.text)}),
-          parameters: {$count: true, $filter: filterOf(Period.bounds(from, span), statuses)},
+          parameters: {$count: true, $filter: filter},
           events: {change: (changed) => this._countRows(changed.getSource())}
         });
       },
@@ -98,6 +189,72 @@ sap.ui.define(
       _go(change) {
         const state = {...this._model.getData(), ...change};
         this.getOwnerComponent().getRouter().navTo("calendar", Address.parameters(state, defaults()), true);
+      },
+
+      lookOf(status, statusCriticality, type, campaignCode) {
+        return status ? this._colours.look({status, statusCriticality, type, campaignCode}) : ""; // none is read yet
+      },
+
+      meaningOf(status, type, campaignCode) {
+        return this._colours.meaning({status, type, campaignCode});
+      },
+
+      onStoresChanged(event) {
+        const gone = new Set((event.getParameter("removedTokens") || []).map((one) => one.getKey()));
+        this._go({stores: this._model.getProperty("/stores").filter((one) => !gone.has(one))});
+      },
+
+      onSearch(event) {
+        this._go({search: event.getParameter("query").trim()});
+      },
+
+      /** Other days for a promotion: those to which its bar was drawn, or any. */
+      async onMove(event) {
+        const {promotion_ID: id} = event.getSource().getBindingContext().getObject();
+        const {part, days} = event.getParameters();
+        try {
+          await Reschedule.ask(this.getView(), {id, part, days}, (name) =>
+            this._model.setProperty("/moved", {
+              text: Texts.get("calendar.moved", [name]),
+              href: Texts.href(id, false)
+            })
+          );
+        } catch (error) {
+          Messages.show(error);
+        }
+      },
+
+      onMovedSeen() {
+        this._model.setProperty("/moved", null);
+      },
+
+      /** All of the period that the filters leave, as a file for other calendars. */
+      async onDownload() {
+        const {from, span} = this._model.getData();
+        try {
+          const text = Ics.of(await this._all(), {
+            ...Period.bounds(from, span),
+            zone: Zone.current(),
+            now: new Date(),
+            origin: window.location.origin,
+            describe: (row) =>
+              [Texts.status(row.status), Texts.type(row.type), Texts.validity(row.startsAt, row.endsAt)].join("\n")
+          });
+          Download.save(new Blob([text], {type: "text/calendar;charset=utf-8"}), `promotions-${from}.ics`);
+        } catch (error) {
+          Messages.show(error);
+        }
+      },
+
+      async _all() {
+        const rows = [];
+        for (let isMore = true; isMore; ) {
+          const query = `$filter=${encodeURIComponent(this._filter)}&$orderby=ID&$top=${PAGE}&$skip=${rows.length}`;
+          const {value} = await Http.get(`/admin/PromotionsCalendar?${query}`);
+          rows.push(...value);
+          isMore = value.length === PAGE;
+        }
+        return rows;
       },
 
       onChange() {
