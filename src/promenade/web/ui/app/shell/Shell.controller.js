@@ -3,6 +3,7 @@ sap.ui.define(
     "sap/base/i18n/Localization",
     "sap/m/ActionSheet",
     "sap/m/Button",
+    "sap/m/InstanceManager",
     "sap/tnt/NavigationListItem",
     "sap/ui/Device",
     "sap/ui/core/Theming",
@@ -18,6 +19,7 @@ sap.ui.define(
     Localization,
     ActionSheet,
     Button,
+    InstanceManager,
     NavigationListItem,
     Device,
     Theming,
@@ -58,9 +60,12 @@ sap.ui.define(
         Device.media.initRangeSet(WIDTHS, [WIDE], "px", ["Narrow", "Wide"], true);
         Device.media.attachHandler(this._onWidth, this, WIDTHS);
         this._onWidth(Device.media.getCurrentRange(WIDTHS));
+        this._onKey = (event) => this._openSearchBy(event);
+        document.addEventListener("keydown", this._onKey);
       },
 
       onExit() {
+        document.removeEventListener("keydown", this._onKey);
         Device.media.detachHandler(this._onWidth, this, WIDTHS);
         this.getOwnerComponent().getRouter().getHashChanger().detachEvent("hashChanged", this._select, this);
         this._arrival?.destroy();
@@ -122,6 +127,32 @@ sap.ui.define(
 
       onMenu() {
         this.byId("toolPage").toggleSideContentMode();
+      },
+
+      /** Ctrl+K, from anywhere but a dialog that waits for an answer. */
+      _openSearchBy(event) {
+        if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "k") {
+          event.preventDefault();
+          if (Session.current().services.admin && !InstanceManager.hasOpenDialog()) {
+            this.onSearch();
+          }
+        }
+      },
+
+      /** The dialog and what it needs are fetched when somebody searches for the first time. */
+      async onSearch() {
+        const [Search, bundle] = await Promise.all([
+          new Promise((resolve, reject) => sap.ui.require(["promenade/shell/Search"], resolve, reject)),
+          this.getOwnerComponent().getModel("i18n").getResourceBundle()
+        ]);
+        if (InstanceManager.hasOpenDialog()) {
+          return;
+        }
+        const router = this.getOwnerComponent().getRouter();
+        new Search(
+          (key, ...values) => bundle.getText(`shell.search.${key}`, values),
+          (hash) => router.getHashChanger().setHash(hash)
+        ).open();
       },
 
       onColours() {
