@@ -253,3 +253,24 @@ def test_a_link_with_a_missing_promotion_shows_a_message_and_still_prices(desk: 
     put(page, COFFEE)
     expect(page.locator(f"{PREFIX}grandTotal")).to_contain_text("€")
     expect(page.locator(f"{PREFIX}noPromotion")).to_be_visible()
+
+
+def test_free_pieces_are_marked_on_a_receipt_that_prints_alone(desk: Desk) -> None:
+    with desk.shop.http() as http:
+        promotion = http.get("/api/v1/Promotions?$filter=code eq 'FREE-02'").json()["value"][0]["ID"]
+        condition = http.get(f"/api/v1/Conditions?$filter=promotion_ID eq {promotion}").json()["value"][0]
+    page = desk.sit("planner", address="simulator")
+    page.add_init_script("window.print = () => { window.printed = true; }")
+    page.reload()
+    choose_store(page, "DE-HAM")
+    put(page, condition["articleNumber"])
+    page.locator(f"{PREFIX}lines input").first.fill("3")
+    page.locator(f"{PREFIX}lines input").first.press("Tab")
+    receipt = page.locator(f"{PREFIX}receipt")
+    expect(receipt.locator(".sapMObjStatusSuccess", has_text="free")).to_be_visible()
+    page.locator(f"{PREFIX}print").click()
+    wait_until(page, "() => window.printed")
+    page.emulate_media(media="print")
+    expect(receipt).to_be_visible()
+    for other in ("applied", "lines", "print"):
+        expect(page.locator(f"{PREFIX}{other}")).to_be_hidden()

@@ -360,6 +360,7 @@ sap.ui.define(
       onClear() {
         this._set(Basket.empty(this._model.getProperty("/basket/store")));
       },
+      onPrint: () => window.print(),
 
       async onCopyLink() {
         const query = new URLSearchParams(await this._query(this._model.getProperty("/basket")));

@@ -13,6 +13,8 @@ sap.ui.define(
     const isZero = (value) => !/[1-9]/.test(String(value));
     const isNegative = (value) => String(value).startsWith("-");
 
+    const isFree = ({discountType, discountValue}) => discountType === "PERCENTAGE" && Number(discountValue) === 100;
+
     return class Story {
       /** `text(key, args)` gives a text in the person's language. */
       constructor(text) {
@@ -56,7 +58,7 @@ sap.ui.define(
           isReduced: !isZero(line.lineDiscount.value),
           isReturn,
           isFree: line.isFreeItem,
-          discounts: line.discounts.map((one) => this._discount(one, line.lineTotal.currency))
+          discounts: line.discounts.map((one) => this._discount(one, line))
         };
       }
 
@@ -66,18 +68,24 @@ sap.ui.define(
         return found === key ? unit : found;
       }
 
-      _discount(one, currency) {
+      _discount(one, line) {
         return {
           promotionId: one.promotionId,
           name: one.promotionName,
           amount: off(one.totalDiscount),
-          kind: this._kind(one, currency),
+          kind: this._kind(one, line),
+          isFree: isFree(one),
           coupon: one.triggeredByCoupon ? one.couponCode || "" : "",
           isCoupon: one.triggeredByCoupon
         };
       }
 
-      _kind({discountType, discountValue}, currency) {
+      _kind(one, {unitPrice}) {
+        if (isFree(one)) {
+          return this._text("simulator.kind.free");
+        }
+        const {discountType, discountValue} = one;
+        const {currency} = unitPrice;
         const isPercent = discountType === "PERCENTAGE";
         const value = isPercent ? Format.percent(discountValue) : Format.money(discountValue, currency);
         return this._text(`simulator.kind.${discountType}`, [value]);
