@@ -86,7 +86,7 @@ def test_articles_have_a_name_of_their_own_and_a_price_that_fits_the_size() -> N
 
 def test_promotions_begin_and_end_in_every_week() -> None:
     _, rows = retailer(1)
-    monday = NOW.replace(hour=0) - timedelta(days=NOW.weekday())
+    monday = NOW.astimezone(ZoneInfo("Europe/Berlin")).replace(hour=0) - timedelta(days=NOW.weekday())
     for place in (-2, -1, 0, 1):
         begin = monday + timedelta(weeks=place)
         week = [row for row in rows["Promotions"] if row["validFrom"] == begin]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from promenade.demo.assortment import Article, Assortment, ShelfGroup, Store
 from promenade.demo.authoring import Notebook
 
 _WEEKS, _WEEKS_PAST = 8, 5
+_HEAD_OFFICE = ZoneInfo("Europe/Berlin")
 
 
 def midnight(moment: datetime) -> datetime:
@@ -46,10 +48,13 @@ class Leaflet:
     launched_at: datetime | None = None  # from then on shoppers in Germany buy more
 
     def week(self, number: int) -> dict[str, Any]:
-        """Return the validity of a promotion for one week from a Monday on: most are over, two weeks are to come."""
-        monday = midnight(self.now) - timedelta(days=self.now.weekday())
-        begin = monday + timedelta(weeks=number % _WEEKS - _WEEKS_PAST)
-        return {"validFrom": begin, "validTo": begin + timedelta(weeks=1)}
+        """Return the validity of a promotion for one week from a Monday on: most are over, two weeks are to come.
+
+        Weeks begin at midnight on the clocks of the head office.
+        """
+        today = midnight(self.now.astimezone(_HEAD_OFFICE))
+        begin = today + timedelta(weeks=number % _WEEKS - _WEEKS_PAST, days=-today.weekday())
+        return {"validFrom": begin.astimezone(UTC), "validTo": (begin + timedelta(weeks=1)).astimezone(UTC)}
 
     def leaf(self, title: str) -> ShelfGroup:
         """Return a sub group by its title."""
