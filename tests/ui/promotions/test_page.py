@@ -13,6 +13,7 @@ from tests.ui.desk import Desk, Shop, escape
 from tests.ui.rules.page import RulesPage, rules_of, stored
 
 LIST, HERE = "#promenade---promotions--", "#promenade---promotion--"
+GUIDE = "#promenade---guide--"
 PARTS = {
     "Conditions": "valueListItems,articleListItems",
     "DiscountActions": "scaledTiers,quantityTiers,bundleComponents,articleListItems,exclusions",
@@ -31,8 +32,8 @@ def promotion(shop: Shop, entity_id: str) -> dict[str, Any]:
 
 
 def id_of(page: Page) -> str:
-    """Return the ID of the promotion that a page shows."""
-    found = re.search(r"#/promotion/([0-9a-f-]{36})", page.url)
+    """Return the ID of the promotion that a page shows, as a whole or in steps."""
+    found = re.search(r"#/promotions?/(?:guide/)?([0-9a-f-]{36})", page.url)
     assert found, page.url
     return found[1]
 
@@ -50,6 +51,7 @@ def test_a_promotion_is_created_checked_activated_and_prices_a_basket(either_des
         article = http.get("/admin/Articles?$filter=isActive eq true and currency eq 'EUR'&$top=1").json()["value"][0]
     page = desk.sit("administrator", address="promotions")
     page.locator(f"{LIST}create").click()
+    page.get_by_role("listitem").filter(has_text="From scratch").click()
     page.locator(f"{HERE}save").wait_for()
     fill(page, "Name", "Must hold")
     fill(page, "Priority", "1")
@@ -162,10 +164,9 @@ def test_a_promotion_from_a_template_equals_the_one_that_the_service_creates(des
     begun = time.monotonic()
     for name in ("Buy more, save more", "Extra points", "3 for 2"):
         page.locator(f"{LIST}fromTemplate").click()
-        dialog = page.get_by_role("dialog")
-        dialog.locator(".sapMLIB", has_text=name).click()
-        dialog.get_by_role("button", name="Create promotion").click()
-        expect(page.locator(f"{HERE}name")).to_have_text(name)
+        page.get_by_role("listitem").filter(has=page.get_by_role("heading", name=name, exact=True)).click()
+        page.locator(f"{GUIDE}save").click()
+        page.locator(f"{GUIDE}edit").wait_for()
         with desk.shop.http("erp") as http:
             found = http.get(f"/api/v1/PromotionTemplates?$filter=name eq '{name}'").json()["value"][0]
             made = http.post("/api/v1/createPromotionFromTemplate", json={"templateId": found["ID"]})
@@ -173,20 +174,25 @@ def test_a_promotion_from_a_template_equals_the_one_that_the_service_creates(des
         answer = made.json()
         other = answer.get("ID") or answer.get("value") or answer.get("promotionId")
         assert copied(desk.shop, id_of(page)) == copied(desk.shop, str(other))
-        page.go_back()
+        page.locator("#promenade---shell--navigation").get_by_text("Promotions").click()
     assert time.monotonic() - begun < 3 * 60
 
 
 def test_a_template_is_changed_while_a_promotion_is_made_of_it(desk: Desk) -> None:
-    page = desk.sit("planner", address="promotions", language="de")
-    page.locator(f"{LIST}fromTemplate").click()
-    dialog = page.get_by_role("dialog")
-    dialog.locator(".sapMLIB", has_text="Money off big baskets").click()
-    dialog.get_by_label("Name", exact=True).fill("Sieben ab siebzig")
-    dialog.get_by_label("Rabatt", exact=True).fill("7,50")
-    dialog.get_by_label("Korbwert mindestens").fill("70")
-    dialog.get_by_role("button", name="Aktion anlegen").click()
-    expect(page.locator(f"{HERE}name")).to_have_text("Sieben ab siebzig")
+    page = desk.sit("planner", language="de")
+    page.locator("#promenade---home--fromTemplate").click()
+    page.get_by_role("listitem").filter(has_text="Money off big baskets").first.click()
+    page.locator(f"{GUIDE}save").wait_for()
+    desk.settle(page)
+    name = page.locator(f"{GUIDE}whatContent").get_by_label("Bezeichnung", exact=True)
+    name.fill("Sieben ab siebzig")
+    name.press("Tab")
+    rules = page.locator(f"{GUIDE}whatRules")
+    rules.get_by_label("Rabatt oder Preis").fill("7,50")
+    rules.get_by_label("Wert", exact=True).fill("70")
+    page.locator(f"{GUIDE}save").click()
+    page.locator(f"{GUIDE}edit").wait_for()
+    expect(page.locator(f"{GUIDE}name")).to_have_text("Sieben ab siebzig")
     assert rules_of(desk.shop, id_of(page), "DiscountActions")[0]["discountValue"] == 7.5
     assert rules_of(desk.shop, id_of(page), "Conditions")[0]["value"] == "70"
 

@@ -79,6 +79,11 @@ sap.ui.define(
         return context;
       },
 
+      /** Begins a draft of the active row at a path, or goes on with the person's own; see `edit`. */
+      async editAt(model, path) {
+        return this.edit(await contextAt(model, path));
+      },
+
       /**
        * Begins a draft of what is active, or goes on with the person's own; resolves with the draft's context.
        *

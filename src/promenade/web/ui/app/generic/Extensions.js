@@ -2,7 +2,16 @@ sap.ui.define([], function () {
   "use strict";
 
   /** What single entity sets show beyond what follows from $metadata. */
-  const NOTHING = {columns: [], listActions: [], sections: [], actions: [], header: [], afterCreate: [], underWay: []};
+  const NOTHING = {
+    columns: [],
+    listActions: [],
+    sections: [],
+    actions: [],
+    header: [],
+    beforeCreate: [],
+    afterCreate: [],
+    underWay: []
+  };
   const known = new Map();
   const inputs = new Map();
   const choices = new Map();
@@ -17,6 +26,7 @@ sap.ui.define([], function () {
      * A section or an action that takes the place of what follows from $metadata says so: `replaces: [<facet ID, or
      * name of an action>]`. `paths`: what an action's `isEnabled` reads. `afterCreate: [({context, view}) => promise]`.
      * A list action with `replaces: ["create"]` is shown in place of the button that creates.
+     * `beforeCreate: [(values) => promise]`: whether a row of a part may be added, before it is sent.
      * `underWay`: the values of `status` of what background work is still at, which is read again until it has ended.
      * `columns: [{id, labelKey, width, create({model, meta}), ready(model), exported}]`, `ready` being awaited
      * first, `exported` the paths of what stands in a file in its place;
@@ -62,6 +72,16 @@ sap.ui.define([], function () {
     explanationOf(field) {
       const {prefix, except} = explained.get(field.set) || {};
       return prefix && !except.includes(field.path) ? `${prefix}.${field.path}` : undefined;
+    },
+
+    /** Whether a row with these values may be added to a part, after whatever is to be asked. */
+    async mayCreate(set, values) {
+      for (const one of this.of(set).beforeCreate) {
+        if (!(await one(values))) {
+          return false;
+        }
+      }
+      return true;
     },
 
     /** Has the pages of a set carry out `afterCreate({context, view})` once something was created on the spot. */

@@ -162,7 +162,7 @@ sap.ui.define(
     return {
       /**
        * Asks for fields. `values`: what they hold at first; `texts`: names of what links refer to, by path;
-       * `submit(changed, all)` carries it out, and when it rejects, the dialog stays and says why.
+       * `submit(changed, all)` carries it out; when it rejects, the dialog stays and says why; after false it stays.
        *
        * Resolves with what `submit` resolved with, undefined when it was left.
        *
@@ -196,7 +196,9 @@ sap.ui.define(
               dialog.setBusy(true);
               try {
                 outcome = await submit(valuesOf(asked, initial), asked.values.getData());
-                dialog.close();
+                if (outcome !== false) {
+                  dialog.close();
+                }
               } catch (error) {
                 refuse(asked, error);
               } finally {

@@ -1,6 +1,12 @@
 sap.ui.define(
-  ["promenade/generic/FieldDialog", "promenade/generic/Messages", "promenade/generic/Texts", "promenade/net/Http"],
-  function (FieldDialog, Messages, Texts, Http) {
+  [
+    "promenade/generic/Extensions",
+    "promenade/generic/FieldDialog",
+    "promenade/generic/Messages",
+    "promenade/generic/Texts",
+    "promenade/net/Http"
+  ],
+  function (Extensions, FieldDialog, Messages, Texts, Http) {
     "use strict";
 
     /** Rows of a part: asked for in a dialog, written at once, through their draft or by themselves. */
@@ -53,7 +59,10 @@ sap.ui.define(
           title: Texts.of("addTo", target.label),
           action: Texts.of("add"),
           fields: fieldsOf(part, target, true),
-          submit: async (values) => Http.post(`${SERVICE}${url}`, {...values, ...fixed})
+          submit: async (values) => {
+            const row = {...values, ...fixed};
+            return (await Extensions.mayCreate(target.set, row)) && Http.post(`${SERVICE}${url}`, row);
+          }
         });
         if (done) {
           table.getBinding("items").refresh();

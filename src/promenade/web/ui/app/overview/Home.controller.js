@@ -224,11 +224,11 @@ sap.ui.define(
       },
 
       onNewPromotion() {
-        this._router.navTo("promotion", {key: "new"});
+        this._router.navTo("gallery");
       },
 
       onFromTemplate() {
-        this._router.navTo("list", {set: "PromotionTemplates"});
+        this._router.navTo("gallery", {"?query": {from: "template"}});
       },
 
       onCalendar() {

@@ -134,15 +134,6 @@ sap.ui.define(
           const dialog = ask(view, {title, content: [search, list], initialFocus: search});
           dialog.attachAfterClose(() => resolve(isDone));
         });
-      },
-
-      /** Opens the choice of templates, which is fetched only now. */
-      fromTemplate(view) {
-        sap.ui.require(
-          ["promenade/promotions/Wizard"],
-          (Wizard) => Wizard.open(view),
-          (error) => Messages.show(error)
-        );
       }
     };
 

@@ -24,7 +24,7 @@ sap.ui.define(
           formContainers: groups.map(
             ([key, paths]) =>
               new FormContainer({
-                title: new Title({text: Texts.get(`group.${key}`), level: "H3"}),
+                ...(key ? {title: new Title({text: Texts.get(`group.${key}`), level: "H3"})} : {}),
                 formElements: paths.map((path) => {
                   const field = meta.field(path);
                   return Fields.labelled(field, isEditable ? Fields.input(field) : Fields.display(field));

@@ -54,28 +54,36 @@ sap.ui.define(
       constructor(controller, meta, saving) {
         this._controller = controller;
         this._meta = meta;
+        this._saving = saving;
         const keep = (name) => (value) => saving.change({[name]: value});
         this._places = new Places({onChange: keep("posGroups")});
         this._calculation = new Calculation({onChange: keep("calculationConfig")});
         this.check = new Check({reveal: (finding) => this._reveal(finding)});
         this._forecast = new Forecast();
-        this._pilot = new Pilot({view: controller.getView(), onChange: () => controller.reload()});
+        this._rejection = new Rejection(controller.byId("rejection"));
+        Object.entries(this._contents()).forEach(([name, control]) => this._section(name).addItem(control));
+      }
+
+      /**
+       * What stands in the sections, by their names.
+       *
+       * @returns {Record<string, any>}
+       */
+      _contents() {
+        this._pilot = new Pilot({view: this._controller.getView(), onChange: () => this._controller.reload()});
         this._linked = new Linked();
         this._history = History.create();
-        this._rejection = new Rejection(controller.byId("rejection"));
-        const placed = Forms.around([
-          [Texts.get("group.places"), [[Texts.get("field.posGroups"), this._places.control]]],
-          [Texts.get("group.calculation"), this._calculation.rows]
-        ]);
-        const contents = {
-          places: placed,
+        return {
+          places: Forms.around([
+            [Texts.get("group.places"), [[Texts.get("field.posGroups"), this._places.control]]],
+            [Texts.get("group.calculation"), this._calculation.rows]
+          ]),
           check: this.check.control,
           forecast: this._forecast.control,
           pilot: this._pilot.control,
           linked: this._linked.control,
           history: this._history
         };
-        Object.entries(contents).forEach(([name, control]) => this._section(name).addItem(control));
       }
 
       _section(name) {
@@ -85,15 +93,13 @@ sap.ui.define(
       /** Shows a promotion or a draft of one: `{id, isActive, isEditable, currency, status}`. */
       async show(shown) {
         this._shown = shown;
-        this._section("general").setVisible(true);
+        this._forms().forEach((name) => this._section(name).setVisible(true));
         this._places.setEditable(shown.isEditable);
         this._calculation.setEditable(shown.isEditable);
-        History.show(
-          this._history,
-          this._controller.getOwnerComponent().getModel(),
-          "Promotions",
-          shown.isActive ? shown.id : null
-        );
+        if (this._history) {
+          const model = this._controller.getOwnerComponent().getModel();
+          History.show(this._history, model, "Promotions", shown.isActive ? shown.id : null);
+        }
         const tasks = [
           this._showRules(shown),
           this._showRows(shown),
@@ -113,11 +119,25 @@ sap.ui.define(
       prepare(isEditable) {
         if (this._isForm !== isEditable) {
           this._isForm = isEditable;
-          const section = this._section("general");
-          section.destroyItems();
-          section.addItem(Forms.of(this._meta, GENERAL, isEditable));
+          this._form(isEditable);
         }
-        this._section("general").setVisible(!isEditable); // what is typed before a draft has been read would be lost
+        // What is typed before a draft has been read would be lost.
+        this._forms().forEach((name) => this._section(name).setVisible(!isEditable));
+      }
+
+      /** The sections with fields of the promotion itself. */
+      _forms() {
+        return ["general"];
+      }
+
+      _form(isEditable) {
+        this._fill("general", Forms.of(this._meta, GENERAL, isEditable));
+      }
+
+      _fill(name, ...controls) {
+        const section = this._section(name);
+        section.destroyItems();
+        controls.forEach((one) => section.addItem(one));
       }
 
       async _showRules(shown) {
@@ -128,18 +148,21 @@ sap.ui.define(
           await this.editor.load();
           return;
         }
-        const section = this._section("rules");
-        section.destroyItems();
+        this._fill("rules");
         this.editor = null;
         this._editorOf = id;
         const editor = await Editor.create({promotionId: id, isEditable, currency: currency || ""});
         if (this._editorOf === id) {
-          this.editor = editor;
-          section.destroyItems();
-          section.addItem(editor.control);
+          this._take(editor);
+          this._fill("rules", editor.control);
         } else {
           editor.control.destroy();
         }
+      }
+
+      /** Has an editor of the rules, which is loaded. */
+      _take(editor) {
+        this.editor = editor;
       }
 
       async _showRows(shown) {
@@ -154,14 +177,34 @@ sap.ui.define(
         this._places.setRows(row.posGroups);
         this._calculation.setConfig(row.calculationConfig);
         if (isActive) {
-          this._linked.setRows(row);
-          this._pilot.setConfig(id, row.promotionPilotConfigs[0] || null);
+          this._showLinks(row);
         }
+      }
+
+      /** Shows what refers to a promotion that is active. */
+      _showLinks(row) {
+        this._linked?.setRows(row);
+        this._pilot?.setConfig(row.ID, row.promotionPilotConfigs[0] || null);
       }
 
       /** Whether the rules were changed and not saved. */
       isUnsaved() {
         return Boolean(this.editor && this.editor.isChanged());
+      }
+
+      /** Whether it may be saved as it stands, after whatever is to be asked. */
+      async maySave() {
+        return true;
+      }
+
+      /** What a change set must hold, behind the activation of the draft, so that all that is shown is stored. */
+      requests() {
+        return this.editor.requests();
+      }
+
+      /** Shows what the change set was refused with; see `Editor.showError`. */
+      showError(error) {
+        return this.editor.showError(error);
       }
 
       /** Forgets changes of the rules, and what stands in fields that cannot take it. */
@@ -178,14 +221,14 @@ sap.ui.define(
         }
         const faults = this.editor.validate();
         if (faults.length) {
-          this._goTo("rules");
+          this.goTo("rules");
           Messages.toast("promotions.rulesWrong", [faults.length]);
         }
         return !faults.length;
       }
 
       /** Scrolls to a section and selects it: when the layout is computed again, it scrolls to the selected section. */
-      _goTo(section) {
+      goTo(section) {
         const page = this._controller.byId("page");
         const id = this._controller.byId(section).getId();
         page.scrollToSection(id);
@@ -196,7 +239,7 @@ sap.ui.define(
       _reveal({target}) {
         const [set] = target.split("/");
         const isRule = set !== "Promotions" && set !== "PromotionPosGroups";
-        this._goTo(isRule ? "rules" : "general");
+        this.goTo(isRule ? "rules" : "general");
       }
     };
   }

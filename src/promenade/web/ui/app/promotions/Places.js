@@ -10,21 +10,33 @@ sap.ui.define(
     "use strict";
 
     /**
-     * POS groups of something, as tokens; more are typed, or chosen in a dialog.
+     * POS groups of something, as tokens; more are typed, or chosen in a dialog. Likewise what else it is linked with:
+     * `set` tells of what, and `part` by which name rows refer to it.
      *
      * Rows are `{ID, posGroup_ID, posGroup: {code, name}}`: a row that was there keeps its ID.
      */
     return class Places {
-      /** @param {{onChange?: (rows: any[]) => unknown, placeholder?: string}} [options] */
-      constructor({onChange = () => undefined, placeholder = Texts.get("places.everywhere")} = {}) {
+      /**
+       * @param {{onChange?: (rows: any[]) => unknown, placeholder?: string, set?: string, part?: string,
+       *   title?: string}} [options]
+       */
+      constructor({
+        onChange = () => undefined,
+        placeholder = Texts.get("places.everywhere"),
+        set = "PosGroups",
+        part = "posGroup",
+        title = Texts.get("places.choose")
+      } = {}) {
         this._onChange = onChange;
+        this._part = part;
+        this._link = `${part}_ID`;
         this._rows = [];
         this.control = new MultiInput({
           width: "100%",
           placeholder,
           tokenUpdate: (event) => this._remove(event.getParameter("removedTokens"))
         });
-        const source = {set: "PosGroups", key: "ID", shown: ["code", "name"], title: Texts.get("places.choose")};
+        const source = {set, key: "ID", shown: ["code", "name"], title};
         Reference.attach(this.control, source, {isMany: true, take: (input, rows) => this._add(rows)});
       }
 
@@ -37,9 +49,9 @@ sap.ui.define(
         rows.forEach((row) =>
           this.control.addToken(
             new Token({
-              key: row.posGroup_ID,
-              text: Texts.plain(row.posGroup.name),
-              tooltip: Texts.plain(row.posGroup.code)
+              key: row[this._link],
+              text: Texts.plain(row[this._part].name),
+              tooltip: Texts.plain(row[this._part].code)
             })
           )
         );
@@ -58,14 +70,20 @@ sap.ui.define(
 
       /** The rows as the service takes them. */
       rows() {
-        return this._rows.map(({ID, posGroup_ID}) => (ID ? {ID, posGroup_ID} : {posGroup_ID}));
+        const link = this._link;
+        return this._rows.map((row) => (row.ID ? {ID: row.ID, [link]: row[link]} : {[link]: row[link]}));
+      }
+
+      /** What the tokens say. */
+      names() {
+        return this._rows.map((row) => row[this._part].name);
       }
 
       _add(chosen) {
-        const known = new Set(this._rows.map((row) => row.posGroup_ID));
+        const known = new Set(this._rows.map((row) => row[this._link]));
         const added = chosen
           .filter((one) => !known.has(one.ID))
-          .map((one) => ({posGroup_ID: one.ID, posGroup: {code: one.code, name: one.name || one.code}}));
+          .map((one) => ({[this._link]: one.ID, [this._part]: {code: one.code, name: one.name || one.code}}));
         this.setRows([...this._rows, ...added]);
         if (added.length) {
           this._onChange(this.rows());
@@ -75,7 +93,7 @@ sap.ui.define(
       _remove(tokens = []) {
         const gone = new Set(tokens.map((one) => one.getKey()));
         if (gone.size) {
-          this._rows = this._rows.filter((row) => !gone.has(row.posGroup_ID));
+          this._rows = this._rows.filter((row) => !gone.has(row[this._link]));
           this._onChange(this.rows());
         }
       }

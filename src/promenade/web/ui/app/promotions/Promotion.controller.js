@@ -15,12 +15,11 @@ sap.ui.define(
     "promenade/promotions/Head",
     "promenade/promotions/Leaving",
     "promenade/promotions/Lifecycle",
-    "promenade/promotions/Lock",
     "promenade/promotions/Page",
     "promenade/promotions/Parts",
     "promenade/promotions/Saving",
+    "promenade/promotions/Standing",
     "promenade/promotions/Texts",
-    "promenade/session/Session",
     "promenade/shell/Visit",
     "promenade/promotions/style"
   ],
@@ -40,12 +39,11 @@ sap.ui.define(
     Head,
     Leaving,
     Lifecycle,
-    Lock,
     Page,
     Parts,
     Saving,
+    Standing,
     Texts,
-    Session,
     Visit
   ) {
     "use strict";
@@ -60,27 +58,23 @@ sap.ui.define(
       "CouponTypes",
       "PromotionPilotConfigs"
     ]);
-    const NOTHING = {
-      isEditable: false,
-      isDraft: false,
-      can: {},
-      mayEdit: false,
-      mayCopy: false,
-      mayDelete: false,
-      lock: null,
-      unsent: ""
-    };
 
     /** A promotion: what it is, its rules, what it would do, and its life. */
     return Controller.extend("promenade.promotions.Promotion", {
+      /** What another page of the same promotion and drafts says differently: its address, how it looks, its parts. */
+      route: "promotion",
+      other: "guide",
+      fragment: "promenade.promotions.Promotion",
+      partsOf: (controller, meta, saving) => new Parts(controller, meta, saving),
+
       onInit() {
         Texts.use(this.getOwnerComponent());
-        this._model = new JSONModel({...NOTHING});
+        this._model = new JSONModel({...Standing.NOTHING});
         this.getView().setModel(this._model, "page");
         this._router = this.getOwnerComponent().getRouter();
         this._ready = this._build();
-        Visit.follow(this, "promotion", {
-          enter: ({key}) => this._onRoute(key),
+        Visit.follow(this, this.route, {
+          enter: ({key, "?query": query}) => this._onRoute(key, query || {}),
           leave: () => this._onLeft(),
           top: () => Layouts.toTop(this._page),
           again: (news) => this._shown && this._elsewhere.hear(news)
@@ -93,18 +87,19 @@ sap.ui.define(
 
       async _build() {
         const model = this.getOwnerComponent().getModel();
-        const [page, meta] = await Promise.all([
-          Page.fill(this, ["sap.f", "sap.uxap"], "promenade.promotions.Promotion"),
+        const [, meta] = await Promise.all([
+          Page.fill(this, ["sap.f", "sap.uxap"], this.fragment),
           Meta.of(model, "Promotions"),
           Trail.ready(model)
         ]);
-        [this._page, this._meta] = [page, meta];
+        const page = (this._page = this.byId("page"));
+        this._meta = meta;
         this.byId("footer").insertContent(Messages.button(), 0);
         this._saving = new Saving(model, {
           onLost: (hasActive) => this._onLost(hasActive),
           onSettled: () => this._sayUnsent()
         });
-        this._parts = new Parts(this, meta, this._saving);
+        this._parts = this.partsOf(this, meta, this._saving);
         this._leaving = new Leaving(page, this._parts, this._saving, () => this._shown && !this._shown.isActive);
         this._elsewhere = new Elsewhere(this.byId("content"), {
           edited: () => (this._shown.isActive ? null : {set: "Promotions", id: this._shown.id}),
@@ -113,7 +108,8 @@ sap.ui.define(
         });
       },
 
-      async _onRoute(key) {
+      async _onRoute(key, query) {
+        this._query = query;
         const visit = (this._visit = {});
         const isLeft = () => visit !== this._visit;
         await this._ready;
@@ -159,7 +155,7 @@ sap.ui.define(
       async _begin(isLeft) {
         const draft = await Drafts.create(this.getView().getModel(), "Promotions", {});
         if (!isLeft()) {
-          this._router.navTo("promotion", {key: `${draft.getProperty("ID")},draft`}, true);
+          this._router.navTo(this.route, {key: `${draft.getProperty("ID")},draft`}, true);
         }
       },
 
@@ -170,7 +166,7 @@ sap.ui.define(
         const isOther = !this._shown || this._shown.id !== shown.id || this._shown.isActive !== shown.isActive;
         this._shown = shown;
         if (isOther) {
-          this._model.setData({...NOTHING});
+          this._model.setData({...Standing.NOTHING});
         }
         this._letGo();
         this._parts.prepare(!shown.isActive);
@@ -189,9 +185,10 @@ sap.ui.define(
             this._saving.begin(shown.id, this._page.getElementBinding());
             this._leaving.guard(this._router);
           }
-          this._showState(context, row);
-          const {currency, status, modifiedAt} = row;
-          await this._parts.show({...shown, isEditable: !shown.isActive, currency, status, modifiedAt});
+          this._showState(row);
+          const {currency, status, modifiedAt, type, HasActiveEntity} = row;
+          const known = {currency, status, modifiedAt, type, isNew: !shown.isActive && !HasActiveEntity};
+          await this._parts.show({...shown, ...known, isEditable: !shown.isActive, start: this._query.start});
         }
         if (row && shown === this._shown) {
           this._startLive(context);
@@ -221,31 +218,19 @@ sap.ui.define(
           if (!shown.isActive && Messages.read(error).status !== 401) {
             Messages.clear();
             Messages.toast("promotions.noDraft");
-            this._router.navTo("promotion", {key: shown.id}, true);
+            this._router.navTo(this.route, {key: shown.id}, true);
             return null;
           }
           throw error;
         }
       },
 
-      _showState(context, row) {
-        const isDraft = !row.IsActiveEntity;
-        const read = (path) => path.split("/").reduce((value, name) => value?.[name], row);
-        const isLocked = Boolean(row.campaign && row.campaign.locked);
-        const lock = isDraft ? null : Lock.of(row.HasDraftEntity && row.DraftAdministrativeData);
-        if (lock && lock.text !== this._model.getProperty("/lock/text")) {
+      _showState(row) {
+        const standing = Standing.of(this._meta, row);
+        if (standing.lock && standing.lock.text !== this._model.getProperty("/lock/text")) {
           this._page.setSelectedSection(null); // it is said in the page's head, which is folded further down
         }
-        this._model.setData({
-          isDraft,
-          isEditable: isDraft,
-          can: isDraft ? {} : Lifecycle.available(this._meta, read),
-          mayEdit: !isDraft && !isLocked && Session.may("update", "Promotions"),
-          mayCopy: !isDraft && Session.may("create", "Promotions"),
-          mayDelete: !isDraft && !isLocked && !row.HasDraftEntity && Session.may("delete", "Promotions"),
-          lock,
-          unsent: ""
-        });
+        this._model.setData(standing);
       },
 
       _startLive(context) {
@@ -272,7 +257,7 @@ sap.ui.define(
         const shown = this._shown;
         this._parts.forget();
         if (shown) {
-          this._goOn(...(hasActive ? ["promotion", {key: shown.id}] : ["promotions"]));
+          this._goOn(...(hasActive ? [this.route, {key: shown.id}] : ["promotions"]));
         }
       },
 
@@ -329,7 +314,7 @@ sap.ui.define(
           if (!isBegun) {
             await this.reload();
           } else if (shown === this._shown) {
-            this._router.navTo("promotion", {key: `${shown.id},draft`});
+            this._router.navTo(this.route, {key: `${shown.id},draft`});
           }
         });
       },
@@ -341,10 +326,10 @@ sap.ui.define(
           if (!(await this._saving.settled()) || !this._parts.isValid() || Unsaved.leadToWrong(this._page)) {
             return;
           }
-          if (await this._saving.save(id, this._parts.editor)) {
+          if ((await this._parts.maySave()) && (await this._saving.save(id, this._parts))) {
             this._parts.forget();
             Messages.toast("promotions.saved");
-            this._goOn("promotion", {key: id});
+            this._goOn(this.route, {key: id});
           }
         });
       },
@@ -386,6 +371,12 @@ sap.ui.define(
             this._parts.check.repeat();
           }
         });
+      },
+
+      /** The same promotion, or draft of it, on its other page. */
+      onOther() {
+        const {id, isActive} = this._shown;
+        this._router.navTo(this.other, {key: isActive ? id : `${id},draft`});
       },
 
       onSimulate() {

@@ -234,11 +234,13 @@ sap.ui.define(
       },
 
       onCreate() {
-        this.getOwnerComponent().getRouter().navTo("promotion", {key: "new"});
+        this.getOwnerComponent().getRouter().navTo("gallery");
       },
 
       onFromTemplate() {
-        Creating.fromTemplate(this.getView());
+        this.getOwnerComponent()
+          .getRouter()
+          .navTo("gallery", {"?query": {from: "template"}});
       },
 
       onCopy() {

@@ -133,8 +133,8 @@ sap.ui.define(
         this._draft.stop();
       }
 
-      /** Activates the draft and writes the rules, all or nothing. Resolves with whether it was done. */
-      async save(id, editor) {
+      /** Activates the draft and writes what `parts` hold, all or nothing; resolves with whether it was done. */
+      async save(id, parts) {
         const draft = `Promotions(ID=${id},IsActiveEntity=false)`;
         Messaging.removeMessages(
           Messaging.getMessageModel()
@@ -143,10 +143,10 @@ sap.ui.define(
         );
         try {
           const activation = {method: "POST", url: `${draft}/draftActivate`, body: {}};
-          await this._draft.ending(() => Batch.changeSet("/admin/", [activation, ...editor.requests()]));
+          await this._draft.ending(() => Batch.changeSet("/admin/", [activation, ...parts.requests()]));
           return true;
         } catch (error) {
-          await this._refused(id, editor, error);
+          await this._refused(id, parts, error);
           return false;
         }
       }
@@ -163,8 +163,8 @@ sap.ui.define(
         return HasActiveEntity;
       }
 
-      async _refused(id, editor, error) {
-        if (error.index > 0 && (await editor.showError(error))) {
+      async _refused(id, parts, error) {
+        if (error.index > 0 && (await parts.showError(error))) {
           Messages.toast("promotions.notSaved");
           return;
         }

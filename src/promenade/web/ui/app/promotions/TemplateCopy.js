@@ -1,4 +1,4 @@
-sap.ui.define(["promenade/net/Batch", "promenade/net/Http"], function (Batch, Http) {
+sap.ui.define(["promenade/net/Batch", "promenade/net/Http", "promenade/net/Ids"], function (Batch, Http, Ids) {
   "use strict";
 
   const COMPUTED = "@Org.OData.Core.V1.Computed";
@@ -13,15 +13,6 @@ sap.ui.define(["promenade/net/Batch", "promenade/net/Http"], function (Batch, Ht
   ].join(",");
   /** What makes a row itself: it is not taken over. */
   const OWN = new Set(["ID", "code", "IsActiveEntity", "HasActiveEntity", "HasDraftEntity"]);
-
-  function guid() {
-    // `crypto.randomUUID` is there on https alone.
-    const bytes = crypto.getRandomValues(new Uint8Array(16));
-    bytes[6] = (bytes[6] & 0x0f) | 0x40;
-    bytes[8] = (bytes[8] & 0x3f) | 0x80;
-    const hex = [...bytes].map((one) => one.toString(16).padStart(2, "0")).join("");
-    return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
-  }
 
   /** Follows the pages of the lists in a row, and of those in their rows. */
   async function complete(row) {
@@ -91,7 +82,7 @@ sap.ui.define(["promenade/net/Batch", "promenade/net/Http"], function (Batch, Ht
     async make(model, template, given) {
       const metaModel = model.getMetaModel();
       await metaModel.requestObject("/");
-      const promotionId = guid();
+      const promotionId = Ids.guid();
       await Batch.changeSet("/admin/", this.requests(metaModel, template, given, promotionId));
       return promotionId;
     }

@@ -50,6 +50,12 @@ sap.ui.define(
         );
       },
       type: (code) => Texts.code("type", code),
+
+      /** What a template makes: its type, and what it is good for. */
+      kind: (type, useCase) => [Texts.type(type), Texts.code("useCase", useCase)].filter(Boolean).join(" · "),
+
+      /** What is next in the life of a promotion of a status. */
+      toDo: (status) => Texts.find(`guide.toDo.${status}`) || Texts.status(status),
       exclusivity: (code) => Texts.code("exclusivity", code),
 
       /** How a status is coloured. */

@@ -11,10 +11,26 @@ sap.ui.define(
     "promenade/generic/Format",
     "promenade/resources/CouponPool",
     "promenade/resources/Doing",
+    "promenade/resources/NeedsCoupon",
     "promenade/resources/Secret",
     "promenade/resources/Texts"
   ],
-  function (Button, Dialog, Input, Label, Text, VBox, Component, Extensions, Format, CouponPool, Doing, Secret, Texts) {
+  function (
+    Button,
+    Dialog,
+    Input,
+    Label,
+    Text,
+    VBox,
+    Component,
+    Extensions,
+    Format,
+    CouponPool,
+    Doing,
+    NeedsCoupon,
+    Secret,
+    Texts
+  ) {
     "use strict";
 
     const SET = "CouponTypes";
@@ -52,8 +68,14 @@ sap.ui.define(
     }
 
     return {
-      /** Adds the pool with its batches, and the making and issuing of codes, to the pages of coupon types. */
+      /**
+       * Adds the pool with its batches, and the making and issuing of codes, to the pages of coupon types; a promotion
+       * that runs is linked after a question.
+       */
       extend() {
+        Extensions.add("CouponTypePromotions", {
+          beforeCreate: [({promotion_ID: id}) => (id ? NeedsCoupon.mayLink(id) : true)]
+        });
         Extensions.add("CouponCodeBatches", {underWay: ["QUEUED", "RUNNING"]});
         Extensions.add(SET, {
           sections: [

@@ -240,6 +240,8 @@ sap.ui.define(
     }
 
     return {
+      fields,
+
       /**
        * The item of a list that shows a row: `{item, setOpen(bool)}`. `isFirst`: no other rule stands before it.
        */

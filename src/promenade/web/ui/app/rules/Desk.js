@@ -154,9 +154,9 @@ sap.ui.define(
         this._onChange();
       }
 
-      /** A new rule of a type, at the end. */
-      add(kind, type) {
-        const values = {[Rows.KINDS[kind].type]: type, ...begin(kind, Shapes[kind][type])};
+      /** A new rule of a type, at the end, of which `given` says more. */
+      add(kind, type, given = {}) {
+        const values = {[Rows.KINDS[kind].type]: type, ...begin(kind, Shapes[kind][type]), ...given};
         return this._insert(Rows.blank(kind, values), this._order[kind].length);
       }
 

@@ -27,6 +27,11 @@ sap.ui.define(
         desk.find = (source, typed) => this._find(source, typed);
       }
 
+      /** The rules themselves, for what shows or changes them beside the editor. */
+      get desk() {
+        return this._desk;
+      }
+
       async _lookUp(set, keys) {
         this._desk.learn(set, await Reading.names(set, keys));
       }

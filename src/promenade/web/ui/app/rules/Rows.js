@@ -1,4 +1,4 @@
-sap.ui.define([], function () {
+sap.ui.define(["promenade/net/Ids"], function (Ids) {
   "use strict";
 
   /**
@@ -56,15 +56,6 @@ sap.ui.define([], function () {
   function newKey() {
     keys += 1;
     return `rule${keys}`;
-  }
-
-  /** An ID for a new row, so that the service can name the row in what it says of it. */
-  function newId() {
-    const bytes = crypto.getRandomValues(new Uint8Array(16)); // randomUUID is there on https alone
-    bytes[6] = (bytes[6] & 0x0f) | 0x40;
-    bytes[8] = (bytes[8] & 0x3f) | 0x80;
-    const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-    return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
   }
 
   function copyOf(value) {
@@ -151,7 +142,7 @@ sap.ui.define([], function () {
     return {
       key: newKey(),
       kind,
-      id: newId(),
+      id: Ids.guid(),
       etag: null,
       values: {...empty, ...more, ...values},
       stored: null,

@@ -13,9 +13,9 @@ sap.ui.define(
     "use strict";
 
     /** What kind of rule it shall be: all types with what they are good for. */
-    function items(kind) {
+    function items(kind, isOffered) {
       const families = new Map();
-      for (const [type, shape] of Object.entries(Shapes[kind])) {
+      for (const [type, shape] of Object.entries(Shapes[kind]).filter(([, one]) => isOffered(one))) {
         families.set(shape.family, [...(families.get(shape.family) || []), [type, shape]]);
       }
       return [...families].flatMap(([family, types]) => [
@@ -45,11 +45,11 @@ sap.ui.define(
     }
 
     return {
-      /** Asks for a type of a kind of rule; resolves with its code, or null. */
-      ask(kind, owner) {
+      /** Asks for a type of a kind of rule that `isOffered(shape)`; resolves with its code, or null. */
+      ask(kind, owner, isOffered = () => true) {
         return new Promise((resolve) => {
           let chosen = null;
-          const list = new List({items: items(kind)});
+          const list = new List({items: items(kind, isOffered)});
           const search = new SearchField({
             placeholder: Texts.of("searchTypes"),
             liveChange: (event) => filter(list, event.getParameter("newValue"))

@@ -105,7 +105,8 @@ sap.ui.define(
       _onRoute(event) {
         const {name, arguments: given} = event.getParameters();
         const list = `list/${given.set}`;
-        const among = {promotion: "promotions", report: "reports", list, object: list};
+        const ofPromotions = Object.fromEntries(["promotion", "gallery", "guide"].map((one) => [one, "promotions"]));
+        const among = {...ofPromotions, report: "reports", list, object: list};
         this._shown = among[name] || name;
         this._select();
         this._onAddress();

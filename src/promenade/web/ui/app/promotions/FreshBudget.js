@@ -1,0 +1,109 @@
+sap.ui.define(
+  [
+    "sap/m/Button",
+    "sap/m/HBox",
+    "sap/m/Input",
+    "sap/m/Text",
+    "sap/m/VBox",
+    "promenade/generic/Format",
+    "promenade/net/Http",
+    "promenade/net/Ids",
+    "promenade/promotions/AskForBudget",
+    "promenade/promotions/Creating",
+    "promenade/promotions/Texts",
+    "promenade/rules/Types"
+  ],
+  function (Button, HBox, Input, Text, VBox, Format, Http, Ids, AskForBudget, Creating, Texts, Types) {
+    "use strict";
+
+    const AMOUNT = /^\d{1,12}(\.\d{1,2})?$/;
+    const CURRENCY = /^[A-Z]{3}$/;
+    const decimal = new Types.Decimal();
+
+    /** The currency that most POS groups sell in, for promotions that say none. */
+    async function usual() {
+      const query = encodeURIComponent("filter(currency ne null)/groupby((currency),aggregate($count as n))");
+      const {value} = await Http.get(`/admin/PosGroups?$apply=${query}`);
+      value.sort((one, other) => other.n - one.n);
+      return value.length ? value[0].currency : "";
+    }
+
+    /** A budget that is made with its promotion, by those who may; others are told whom to ask. */
+    return class FreshBudget {
+      constructor(onChange) {
+        this._amount = new Input({required: true, change: onChange});
+        this._currency = new Input({required: true, maxLength: 3, width: "6rem", change: onChange});
+        const labelled = (key, input) => Creating.labelled(Texts.get(`links.budget.${key}`), input);
+        this._fields = new HBox({items: [labelled("amount", this._amount), labelled("currency", this._currency)]});
+        this._fields.addStyleClass("promenadeFresh");
+        this._asking = new VBox({
+          alignItems: "Start",
+          items: [
+            new Text({text: Texts.get("links.budget.asked")}),
+            new Button({text: Texts.get("links.budget.ask"), press: (event) => AskForBudget.open(event.getSource())})
+          ]
+        });
+        this.control = new VBox({items: [this._fields, this._asking]});
+      }
+
+      async setCurrency(currency) {
+        if (currency || !this._currency.getValue()) {
+          const shown = currency || (await usual());
+          this._currency.setValue(shown);
+        }
+      }
+
+      setVisible(isVisible) {
+        this._fields.setVisible(isVisible);
+      }
+
+      setAsked(isAsked) {
+        this._asking.setVisible(isAsked);
+      }
+
+      focus() {
+        setTimeout(() => this._amount.focus()); // once it is there
+      }
+
+      _total() {
+        return decimal.parseValue(this._amount.getValue().trim()) || "";
+      }
+
+      words() {
+        const [total, currency] = [this._total(), this._currency.getValue().trim().toUpperCase()];
+        const isKnown = AMOUNT.test(total) && CURRENCY.test(currency);
+        return Texts.get("links.budget.said", [isKnown ? Format.money(total, currency) : "\u2026"]);
+      }
+
+      isValid() {
+        const wrong = [
+          [this._amount, AMOUNT.test(this._total()) && Number(this._total()) > 0, "links.budget.amountMissing"],
+          [
+            this._currency,
+            CURRENCY.test(this._currency.getValue().trim().toUpperCase()),
+            "links.budget.currencyMissing"
+          ]
+        ].filter(([input, isGood, key]) => {
+          input.setValueState(isGood ? "None" : "Error");
+          input.setValueStateText(Texts.get(key));
+          return !isGood;
+        });
+        wrong[0]?.[0].focus();
+        return !wrong.length;
+      }
+
+      requests(id, name) {
+        const body = {
+          ID: id,
+          code: Ids.readable(name),
+          name,
+          totalAmount: this._total(),
+          currency: this._currency.getValue().trim().toUpperCase(),
+          status: "ACTIVE",
+          IsActiveEntity: true
+        };
+        return [{method: "POST", url: "Budgets", body}];
+      }
+    };
+  }
+);
