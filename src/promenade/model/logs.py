@@ -35,7 +35,7 @@ class CalculationLogs(
     public=RO,
     admin=RO,
     reporting=RO,
-    indexes=(("origin", "transaction_id", "transaction_counter"), ("confirmed_at",), ("customer_id", "confirmed_at")),
+    indexes=(("transaction_id", "origin", "transaction_counter"), ("confirmed_at",), ("customer_id", "confirmed_at")),
 ):
     """The calculation of a confirmed sale (CANCELLED: undone later), or a refused confirm (status FAILED)."""
 

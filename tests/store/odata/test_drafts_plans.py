@@ -1,4 +1,4 @@
-"""Lists in the administration use the existing indexes, however many drafts other users have."""
+"""Lists in the administration use the existing indexes, however many drafts other users have, or sales there are."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ PLANS = [
     (f"Promotions(ID={ID},IsActiveEntity=false)/posGroups", ["promotion_pos_groups_drafts", "AND promotion_id=?"]),
     (f"Promotions({ID})/posGroups", ["promotion_pos_groups USING INDEX", "AND promotion_id=?"]),
     (f"Promotions({ID})/DraftAdministrativeData", ["SEARCH drafts", "AND draft_uuid=?"]),
+    ("CalculationLogs?$filter=transactionId eq 'T1'&$top=5", ["tenant_id=? AND transaction_id=?"]),
 ]
 
 

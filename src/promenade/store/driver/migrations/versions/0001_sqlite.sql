@@ -398,9 +398,9 @@ CREATE INDEX ix_calculation_logs__confirmed_at ON calculation_logs (tenant_id, c
 
 CREATE INDEX ix_calculation_logs__customer_id_confirmed_at ON calculation_logs (tenant_id, customer_id, confirmed_at);
 
-CREATE INDEX ix_calculation_logs__origin_transaction_id_transaction_counter ON calculation_logs (tenant_id, origin, transaction_id, transaction_counter);
-
 CREATE INDEX ix_calculation_logs__pos_group_id ON calculation_logs (tenant_id, pos_group_id);
+
+CREATE INDEX ix_calculation_logs__transaction_id_origin_transaction_counter ON calculation_logs (tenant_id, transaction_id, origin, transaction_counter);
 
 CREATE TABLE cancellations (
 	tenant_id VARCHAR(36) NOT NULL,
