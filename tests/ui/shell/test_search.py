@@ -33,7 +33,7 @@ def test_promotions_and_articles_are_found_by_a_part_of_their_texts_with_one_req
     asked: list[str] = []
     page.get_by_role("button", name="New promotion").wait_for()
     page.on("request", lambda one: asked.append(one.post_data or "") if one.url.endswith("/admin/$batch") else None)
-    dialog = searched(page, "ground coffee")
+    dialog = searched(page, "coffee ground")
     for heading in ("Promotions", "Articles"):
         dialog.get_by_role("listitem").filter(has_text=heading).first.wait_for()
     expect(dialog.get_by_text("10 % off ground coffee", exact=True).first).to_be_visible()

@@ -11,6 +11,7 @@ sap.ui.define(
     "sap/ui/core/library",
     "promenade/generic/Addresses",
     "promenade/generic/Messages",
+    "promenade/generic/ValueHelp",
     "promenade/net/Http",
     "promenade/reports/Numbers",
     "promenade/reports/Plain"
@@ -27,6 +28,7 @@ sap.ui.define(
     coreLibrary,
     Addresses,
     Messages,
+    ValueHelp,
     Http,
     Numbers,
     plain
@@ -36,7 +38,6 @@ sap.ui.define(
     const SHOWN = 5;
     const ACTIVE = "IsActiveEntity eq true";
 
-    const anywhere = (text) => ({search: `"${text.replace(/["\\]/g, " ").trim()}"`});
     const literal = (text) => `'${text.replaceAll("'", "''")}'`;
 
     /**
@@ -47,7 +48,12 @@ sap.ui.define(
       {
         set: "Promotions",
         icon: "tags",
-        query: (text) => ({...anywhere(text), filter: ACTIVE, orderby: "modifiedAt desc", select: "ID,name,code"}),
+        query: (text) => ({
+          search: ValueHelp.words(text),
+          filter: ACTIVE,
+          orderby: "modifiedAt desc",
+          select: "ID,name,code"
+        }),
         title: ({name, code}) => name || code,
         text: ({code}) => code
       },
@@ -55,7 +61,7 @@ sap.ui.define(
         set: "Articles",
         icon: "product",
         query: (text) => ({
-          ...anywhere(text),
+          search: ValueHelp.words(text),
           filter: ACTIVE,
           orderby: "articleNumber",
           select: "ID,name,articleNumber"
@@ -141,7 +147,7 @@ sap.ui.define(
       async _search(event) {
         const text = event.getParameter("query").trim();
         const asked = ++this._asked;
-        if (!text) {
+        if (!ValueHelp.words(text)) {
           this._show([], this._t("hint"));
           return;
         }
