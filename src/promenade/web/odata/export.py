@@ -98,8 +98,8 @@ class ListExports:
             if first.status != 200:
                 await send_response(send, request, first)
                 return
-            if reading.is_secret:
-                await self._record(caller, order)
+            if any(one.is_secret for one in reading.columns):
+                await self._record(caller, reading)
             pieces = self._pieces(scope, order, reading, first)
             async with aclosing(pieces):
                 await send_pieces(pieces, _headers(order, reading, self._context.clock()), receive, send)
@@ -145,11 +145,14 @@ class ListExports:
         headers.pop("Content-Length", None)
         return Response(got[0]["status"], headers, b"".join(one.get("body", b"") for one in got[1:]))
 
-    async def _record(self, caller: Caller, order: ListOrder) -> None:
-        """Have the audit trail say who took coupon codes out of the service, and which."""
+    async def _record(self, caller: Caller, reading: _Reading) -> None:
+        """Have the audit trail say who took coupon codes out of the service, and which.
+
+        It tells what was read, not what was asked for, which may have more in it.
+        """
         subject = Subject("CouponCodes", self._context.new_id(), "CouponCodes")
         at = self._context.clock()
-        entry = trail_entry(self._context.new_id(), at, caller.user, "EXPORT", subject, note=order.url)
+        entry = trail_entry(self._context.new_id(), at, caller.user, "EXPORT", subject, note=reading.asked)
 
         async def work(session: Session) -> None:
             await write_trail(session, [entry])
@@ -176,9 +179,19 @@ class _Reading:
 
     name: str
     path: str
-    query: str
+    options: Sequence[tuple[str, str]]
     columns: tuple[_Column, ...]
-    is_secret: bool
+
+    @property
+    def query(self) -> str:
+        """The options of the first page."""
+        return urlencode([*self.options, *_shown([one.steps for one in self.columns])], quote_via=quote)
+
+    @property
+    def asked(self) -> str:
+        """Which rows these are, to be read by people."""
+        given = "&".join(f"{name}={value}" for name, value in self.options)
+        return f"{self.path}?{given}" if given else self.path
 
     def values(self, row: Mapping[str, Any]) -> list[Any]:
         """Return the cells of a row."""
@@ -192,6 +205,7 @@ class _Column:
     words: Mapping[str, str]
     yes_no: tuple[str, str]
     zone: tzinfo
+    is_secret: bool
 
     def value(self, row: Mapping[str, Any]) -> Any:
         """Return the value of the column as a spreadsheet takes it."""
@@ -224,12 +238,7 @@ def _reading(edm: Edm, order: ListOrder) -> _Reading:
         raise bad_request("UNKNOWN_TIME_ZONE", "timeZone must be an IANA time zone.", "timeZone") from error
     options = [(name, value) for name, value in parse_qsl(given) if name in _OPTIONS]
     columns = tuple(_column(edm, odata_type, one.path, order.language, zone) for one in order.columns)
-    query = urlencode([*options, *_shown([one.steps for one in columns])], quote_via=quote)
-    return _Reading(names[-1], path, query, columns, (odata_type.name, "code") == _SECRET and _has_code(columns))
-
-
-def _has_code(columns: Sequence[_Column]) -> bool:
-    return any(one.steps == ("code",) for one in columns)
+    return _Reading(names[-1], path, options, columns)
 
 
 def _type_at(edm: Edm, names: Sequence[str]) -> EntityType | None:
@@ -256,7 +265,7 @@ def _column(edm: Edm, odata_type: EntityType, path: str, language: str, zone: tz
     prop = names.property_by_name[last]
     is_word = names.name in model.code_lists() or prop.collection
     words = _german() if language == "de" and is_word else {}
-    return _Column((*above, last), prop.type, words, _YES_NO[language], zone)
+    return _Column((*above, last), prop.type, words, _YES_NO[language], zone, (names.name, last) == _SECRET)
 
 
 @cache
