@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from decimal import Decimal
@@ -219,7 +219,7 @@ class _Column:
         if not isinstance(found, str):
             return found
         if self.kind is Primitive.DATE_TIME_OFFSET:
-            return datetime.fromisoformat(found).astimezone(self.zone).replace(tzinfo=None, microsecond=0)
+            return _local(datetime.fromisoformat(found), self.zone)
         if self.kind is Primitive.DATE:
             return date.fromisoformat(found)
         return self.words.get(found, found)
@@ -266,6 +266,13 @@ def _column(edm: Edm, odata_type: EntityType, path: str, language: str, zone: tz
     is_word = names.name in model.code_lists() or prop.collection
     words = _german() if language == "de" and is_word else {}
     return _Column((*above, last), prop.type, words, _YES_NO[language], zone, (names.name, last) == _SECRET)
+
+
+def _local(at: datetime, zone: tzinfo) -> datetime:
+    """Return a time as clocks of the zone show it; the last hours of the year 9999 as in UTC, where that has an end."""
+    with suppress(OverflowError):
+        at = at.astimezone(zone)
+    return at.replace(tzinfo=None, microsecond=0)
 
 
 @cache

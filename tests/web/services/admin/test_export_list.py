@@ -49,6 +49,22 @@ def test_a_csv_file_is_what_spreadsheets_of_the_region_read(admin: Admin) -> Non
     assert rows[2][1].startswith("'=")
 
 
+@pytest.mark.parametrize(("zone", "end"), [("Europe/Berlin", "23:59:58"), ("America/New_York", "18:59:58")])
+def test_a_validity_without_an_end_in_sight_is_exported(admin: Admin, zone: str, end: str) -> None:
+    code = admin.unique("X")
+    admin.promotion(code=code, validFrom="2026-07-01T10:00:00Z", validTo="9999-12-31T23:59:58Z")
+    columns = [{"path": path, "label": path} for path in ("code", "validTo")]
+    for form in ("csv", "xlsx"):
+        asked = {"url": f"Promotions?$filter=code eq '{code}'", "columns": columns, "format": form, "timeZone": zone}
+        answer = admin.post("exportList", asked)
+        assert answer.status_code == 200
+        if form == "csv":
+            assert answer.text.splitlines()[1] == f"{code},9999-12-31 {end}"
+        else:
+            with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+                assert archive.testzip() is None
+
+
 def test_a_decimal_number_has_the_sign_of_the_region(admin: Admin) -> None:
     number = admin.unique("X")
     admin.make("Articles", articleNumber=number, basePrice=12.5, IsActiveEntity=True)
