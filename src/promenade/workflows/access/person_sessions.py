@@ -1,8 +1,9 @@
 """Sessions of people: one in a browser, for all of its tabs, which get their short-lived tokens by its cookie.
 
-The cookie holds a secret that is replaced whenever a tab gets a token. For half a minute the secret before is accepted,
-too: tabs may ask at once, and an answer may be lost. Whoever shows it later has copied it, or somebody else has, so the
-session ends. Only digests are stored.
+The cookie holds a key that stays, and a secret that is replaced when a tab gets a token, half a minute after the last
+time at the earliest. For that long the secret before is accepted, too: tabs may ask at once, and an answer may be lost.
+Whoever shows the key with any other secret has copied it, or somebody else has, so the session ends. Only digests are
+stored; that of the key is the session's ID, which tokens name.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ class SignedIn:
 async def begin_session(session: Session, person_id: str, *, new_id: Callable[[], str], at: datetime) -> str:
     """Store a session in a unit of the person's tenant and return its cookie; delete those that have ended."""
     await store.delete_ended_sessions(session, at, at - timedelta(hours=IDLE_HOURS))
-    session_id, secret = new_id(), secret_of(new_id)
+    key, secret = secret_of(new_id), secret_of(new_id)
     row = {
-        "id": session_id,
+        "id": _id_of(key),
         "person_id": person_id,
         "secret_digest": digest_of(secret),
         "began_at": at,
@@ -49,47 +50,40 @@ async def begin_session(session: Session, person_id: str, *, new_id: Callable[[]
         "ends_at": at + timedelta(hours=SESSION_HOURS),
     }
     await store.insert_session(session, row)
-    return f"{session_id}.{secret}"
+    return f"{key}.{secret}"
 
 
 async def renew_session(database: Database, cookie: str, *, new_id: Callable[[], str], at: datetime) -> SignedIn | None:
     """Return whose cookie this is, with the next one; None: its session has ended, or ends now."""
-    session_id, _, secret = cookie.partition(".")
-    if "\0" in session_id:
-        return None
-    following = secret_of(new_id)
+    key, _, secret = cookie.partition(".")
+    session_id, shown, following = _id_of(key), digest_of(secret), secret_of(new_id)
 
     async def work(session: Session) -> SignedIn | None:
         found = await store.find_session(session, session_id)
         if found is None or not _is_alive(found, at):
             return None
         values = {"secret_digest": digest_of(following), "former_until": at + timedelta(seconds=FORMER_SECONDS)}
-        if await store.rotate_session(session, session_id, digest_of(secret), {**values, "renewed_at": at}):
-            return _signed_in(found, f"{session_id}.{following}")
+        if not _is_renewed(found, at) and await store.rotate_session(
+            session, session_id, shown, {**values, "renewed_at": at}
+        ):
+            return _signed_in(found, f"{key}.{following}")
         # Read again: another process may have replaced the secret since.
         found = await store.find_session(session, session_id)
-        if found is None or found.former_digest is None:
+        if found is None:
             return None
-        if found.former_digest == digest_of(secret) and at < found.former_until:
+        if _is_renewed(found, at) and shown in {found.secret_digest, found.former_digest}:
             return _signed_in(found, None)
-        if found.former_digest == digest_of(secret):
-            _log.warning("sign_in.copied", tenant=found.tenant_id, user=found.user_name)
-            await store.delete_session(session, session_id)
+        _log.warning("sign_in.copied", tenant=found.tenant_id, user=found.user_name)
+        await store.delete_session(session, session_id)
         return None
 
     return await database.write(work, system=True)
 
 
 async def end_session(database: Database, cookie: str) -> None:
-    """End the session of a cookie, if it is its present or former one."""
-    session_id, _, secret = cookie.partition(".")
-
-    async def work(session: Session) -> None:
-        found = None if "\0" in session_id else await store.find_session(session, session_id)
-        if found is not None and digest_of(secret) in {found.secret_digest, found.former_digest}:
-            await store.delete_session(session, session_id)
-
-    await database.write(work, system=True)
+    """End the session that a cookie is of, or was."""
+    session_id = _id_of(cookie.partition(".")[0])
+    await database.write(lambda session: store.delete_session(session, session_id), system=True)
 
 
 async def read_session(session: Session, session_id: str, at: datetime) -> SignedIn | None:
@@ -125,6 +119,18 @@ class SessionDirectory:
                 self._known.clear()
             self._known[session_id] = known
         return known[0] == tenant_id and issued_at >= known[1]
+
+
+def _id_of(key: str) -> str:
+    return digest_of(key)[:36]
+
+
+def _is_renewed(found: Any, at: datetime) -> bool:
+    """Return whether the secret has just been replaced, by whichever process: their clocks may differ."""
+    if found.former_until is None:
+        return False
+    left: timedelta = found.former_until - at
+    return timedelta(0) < left <= 2 * timedelta(seconds=FORMER_SECONDS)
 
 
 def _is_alive(found: Any, at: datetime) -> bool:

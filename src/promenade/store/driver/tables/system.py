@@ -433,9 +433,9 @@ def _issued() -> Iterator[Definition]:
         "People who are signed in to the back office, in all tabs of one browser.",
         True,
         (
-            identity("id", "The session."),
+            identity("id", "The session, a part of the SHA-256 of the key in its cookie."),
             identity("person_id", "Who has signed in."),
-            text("secret_digest", 64, "SHA-256 of what the browser's cookie proves it with, new with each token."),
+            text("secret_digest", 64, "SHA-256 of what the browser's cookie proves it with, new time and again."),
             text("former_digest", 64, "The one before.", nullable=True),
             moment("former_until", "Until when that is accepted, for tabs that ask at once.", nullable=True),
             moment("began_at", "When the person signed in."),
