@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -72,18 +72,13 @@ class Workbook:
         self._open_sheet()
         return self._sink.taken()
 
-    def add(self, rows: Iterable[Sequence[Any]]) -> bytes:
-        """Add rows."""
-        lines: list[str] = []
-        for row in rows:
-            if self._rows == ROWS_MAX:
-                self._write(lines)
-                lines = []
-                self._close_sheet()
-                self._open_sheet()
-            lines.append(_row(row))
-            self._rows += 1
-        self._write(lines)
+    def add(self, row: Sequence[Any]) -> bytes:
+        """Add a row."""
+        if self._rows == ROWS_MAX:
+            self._close_sheet()
+            self._open_sheet()
+        self._write([_row(row)])
+        self._rows += 1
         return self._sink.taken()
 
     def end(self) -> bytes:

@@ -1,14 +1,14 @@
 """``POST /admin/exportList``: a list, with its filters, as a file for spreadsheets, streamed page by page.
 
 The rows are read by the service itself, request by request as a client would: what a caller may not read is not in the
-file, and memory holds one page.
+file, and memory holds one page, and of the file a few rows.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
@@ -31,7 +31,7 @@ from promenade import model
 from promenade.store.authoring.trail import Subject, trail_entry, write_trail
 from promenade.store.driver.unit import Session
 from promenade.web.access.auth import Caller
-from promenade.web.http.csv import csv_line
+from promenade.web.http.csv import PIECE_CHARACTERS, csv_line
 from promenade.web.http.downloads import Places, send_pieces
 from promenade.web.http.workbooks import Workbook
 from promenade.web.odata.api import ApiHooks
@@ -41,6 +41,7 @@ EXPORT_LIST = "exportList"
 
 _OPTIONS = {"$filter", "$search", "$orderby"}
 _COLUMNS_MAX = 100
+_ROWS_TOGETHER = 50  # are written before a till's request may run
 _PATH = re.compile(r"\w+(/\w+){0,2}")
 _YES_NO = {"en": ("Yes", "No"), "de": ("Ja", "Nein")}
 _BYTE_ORDER_MARK = "\ufeff".encode()  # without it spreadsheets take UTF-8 for something older
@@ -71,7 +72,7 @@ class ListOrder(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
 class _File(Protocol):
     def begin(self) -> bytes: ...
 
-    def add(self, rows: Sequence[Sequence[Any]]) -> bytes: ...
+    def add(self, row: Sequence[Any]) -> bytes: ...
 
     def end(self) -> bytes: ...
 
@@ -112,7 +113,8 @@ class ListExports:
         yield file.begin()
         while True:
             body = _PAGES.decode(page.body)
-            yield file.add([reading.values(row) for row in body["value"]])
+            for portion in _portions(file, map(reading.values, body["value"])):
+                yield portion
             more = body.get("@odata.nextLink")
             if more is None:
                 break
@@ -158,6 +160,17 @@ class ListExports:
             await write_trail(session, [entry])
 
         await self._context.database.write(work, tenant=caller.tenant_id)
+
+
+def _portions(file: _File, rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
+    """Yield the bytes of rows, few rows at a time: neither memory nor the tills' requests wait for a whole page."""
+    held = bytearray()
+    for number, row in enumerate(rows, start=1):
+        held += file.add(row)
+        if number % _ROWS_TOGETHER == 0 or len(held) >= PIECE_CHARACTERS:
+            yield bytes(held)
+            held.clear()
+    yield bytes(held)
 
 
 # ---- what is asked for --------------------------------------------------------------------------------------------
@@ -307,9 +320,8 @@ class _Csv:
     def begin(self) -> bytes:
         return _BYTE_ORDER_MARK + csv_line(self._labels, *self._signs).encode()
 
-    def add(self, rows: Sequence[Sequence[Any]]) -> bytes:
-        lines = [csv_line([_plain(one) for one in row], *self._signs) for row in rows]
-        return "".join(lines).encode()
+    def add(self, row: Sequence[Any]) -> bytes:
+        return csv_line([_plain(one) for one in row], *self._signs).encode()
 
     def end(self) -> bytes:
         return b""

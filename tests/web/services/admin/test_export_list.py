@@ -6,12 +6,15 @@ import csv
 import io
 import json
 import zipfile
+from collections.abc import AsyncIterator
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 from lxml import etree
 
+from promenade.web.http.downloads import send_pieces
+from promenade.web.odata import export
 from tests.web.services.admin.conftest import Admin, fault
 
 GERMAN = {"separator": ";", "decimal": ",", "language": "de", "timeZone": "Europe/Berlin"}
@@ -112,6 +115,29 @@ def test_a_list_longer_than_a_page_is_exported_to_its_end(admin: Admin) -> None:
     asked = {"url": f"Articles?$filter=startswith(articleNumber,'{code}')&$orderby=articleNumber", "columns": columns}
     lines = admin.post("exportList", asked).content.decode("utf-8-sig").splitlines()
     assert lines == ["n", *(row["articleNumber"] for row in rows)]
+
+
+def test_a_wide_list_is_sent_a_few_rows_at_a_time(admin: Admin, monkeypatch: pytest.MonkeyPatch) -> None:
+    number, count = admin.unique("W"), 8
+    for one in range(count):
+        admin.make("Articles", articleNumber=f"{number}{one}", description="long " * 200, IsActiveEntity=True)
+    sizes: list[int] = []
+
+    async def measured(pieces: AsyncIterator[bytes], *args: Any) -> None:
+        async def noted() -> AsyncIterator[bytes]:
+            async for piece in pieces:
+                sizes.append(len(piece))
+                yield piece
+
+        await send_pieces(noted(), *args)
+
+    monkeypatch.setattr(export, "send_pieces", measured)
+    columns = [{"path": "description", "label": "d"}] * 100
+    asked = {"url": f"Articles?$filter=startswith(articleNumber,'{number}')", "columns": columns}
+    answer = admin.post("exportList", asked)
+    row = 100 * 1000
+    assert len(answer.content) > count * row
+    assert max(sizes) < 2 * row
 
 
 def test_an_export_of_coupon_codes_is_in_the_audit_trail(admin: Admin) -> None:
