@@ -13,10 +13,11 @@ from xml.sax.saxutils import escape, quoteattr
 ROWS_MAX = 1_048_576
 """Rows of one sheet; what is more goes on on the next one."""
 
-_TEXT_MAX = 32_767  # characters of a cell
+_TEXT_MAX = 32_767  # of a cell: characters of UTF-16, as spreadsheets count
 _DIGITS_MAX = 15  # of a number; longer ones would lose some, so they are texts
 _EPOCH = date(1899, 12, 30)
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ESCAPE = re.compile("_(?=x[0-9A-Fa-f]{4}_)")  # readers take `_x0041_` for an A
 _HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -161,5 +162,12 @@ def _cell(value: Any) -> str:
 
 def _text(text: str, style: int = 0) -> str:
     """Return a cell that is a text whatever it begins with: such a cell is never computed."""
-    clean = escape(_ILLEGAL.sub("", text)[:_TEXT_MAX])
+    clean = escape(_ESCAPE.sub("_x005F_", _fitting(_ILLEGAL.sub("", text))))
     return f'<c t="inlineStr" s="{style}"><is><t xml:space="preserve">{clean}</t></is></c>'
+
+
+def _fitting(text: str) -> str:
+    """Return as much of a text as a cell can hold."""
+    if len(text) <= _TEXT_MAX // 2:
+        return text
+    return text.encode("utf-16-le")[: 2 * _TEXT_MAX].decode("utf-16-le", "ignore")
