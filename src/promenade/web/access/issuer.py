@@ -197,11 +197,14 @@ class Issuer:
         network = network_of(address_of(scope))
         await self._attempts_of_address.require_room([network])
         found = await self._store.renew(cookie) if cookie else None
-        if found is None:
-            if cookie:
-                await self._attempts_of_address.record_failure([network])
-            return Answer(b"", 204, headers=NO_STORE)
-        return await self._granted_token(found, found.scopes)
+        if found is not None:
+            return await self._granted_token(found, found.scopes)
+        headers = [*NO_STORE]
+        if cookie:
+            # Taken away, as people of one network come back to many tabs whose sessions have ended over night.
+            await self._attempts_of_address.record_failure([network])
+            headers.append(self.cookie(""))
+        return Answer(b"", 204, headers=headers)
 
     async def _granted_token(self, subject: Client | SignedIn, scopes: Sequence[str]) -> Answer:
         headers, seconds, ends_in = [*NO_STORE], TOKEN_SECONDS, None

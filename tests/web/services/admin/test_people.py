@@ -139,6 +139,17 @@ def test_signing_out_takes_the_cookie_and_ends_the_session(admin: Admin, browser
     assert browser.renew(cookie=f"{COOKIE}={copied}").status_code == 204
 
 
+def test_the_cookie_of_a_session_that_has_ended_is_taken_away_and_counts_as_one_guess(
+    admin: Admin, browser: Browser
+) -> None:
+    made = settled(admin, browser)
+    browser.sign_in(made["userName"])
+    assert admin.patch(f"People({made['ID']})", {"isActive": False}).status_code == 200
+    assert {browser.renew().status_code for _ in range(110)} == {204}
+    assert COOKIE not in browser.http.cookies
+    assert admin.http.post("/oauth/session").status_code == 204
+
+
 def test_a_link_that_was_used_is_refused_and_looking_uses_nothing(admin: Admin, browser: Browser) -> None:
     made = invited(admin)
     for _ in range(3):
