@@ -37,10 +37,15 @@ def linked(shop: Shop, kind: str, part: str, entity_id: str) -> list[dict[str, A
 def begin(desk: Desk, card: str, role: str = "administrator", **how: Any) -> Page:
     """Choose a card of the gallery and return the page with the steps."""
     page = desk.sit(role, address="promotions/new", **how)
+    pick(desk, page, card)
+    return page
+
+
+def pick(desk: Desk, page: Page, card: str) -> None:
+    """Choose a card of the gallery that is shown."""
     page.get_by_role("listitem").filter(has=page.get_by_role("heading", name=card, exact=True)).click()
     page.locator(f"{HERE}save").wait_for()
     desk.settle(page)
-    return page
 
 
 def activated(shop: Shop, entity_id: str) -> str:
@@ -264,6 +269,38 @@ def test_codes_of_their_own_are_generated_with_the_promotion(desk: Desk) -> None
     with desk.shop.http() as http:
         batches = http.get(f"/admin/CouponCodeBatches?$filter=couponType_ID eq {coupon['ID']}").json()["value"]
     assert [one["quantity"] for one in batches] == [25]
+
+
+def test_the_next_promotion_has_a_coupon_of_its_own(desk: Desk) -> None:
+    page = begin(desk, "Coupon", "planner")
+    code = page.get_by_label("Code that customers show")
+    codes = []
+    for again in (True, False):
+        codes.append(code.input_value())
+        page.locator(f"{HERE}whatRules").get_by_label("Discount or price").fill("10")
+        page.locator(f"{HERE}save").click()
+        page.locator(f"{HERE}edit").wait_for()
+        assert len(linked(desk.shop, "CouponTypePromotions", "couponType", id_of(page))) == 1
+        if again:
+            page.evaluate("() => { window.location.hash = 'promotions/new' }")
+            pick(desk, page, "Coupon")
+    assert codes[0] != codes[1]
+
+
+def test_a_month_is_named_as_long_as_its_days_are_those(desk: Desk) -> None:
+    page = begin(desk, "Percentage on a group", "planner")
+    month = page.locator(f"{HERE}whenContent .sapMSlt")
+    month.click()
+    page.get_by_role("option", name=re.compile("^December")).click()
+    end = page.locator(f"{HERE}whenContent").get_by_label("Valid to", exact=True)
+    expect(end).to_have_value(re.compile("^31 Dec"))
+    end.fill(end.input_value().replace("31", "30"))
+    end.press("Tab")
+    expect(month).to_contain_text("Other dates")
+    desk.settle(page)
+    with desk.shop.http("planner") as http:
+        draft = http.get(f"/admin/Promotions(ID={id_of(page)},IsActiveEntity=false)").json()
+    assert draft["validTo"][4:] == "-12-30T23:00:00Z"  # the end of that day
 
 
 def test_a_running_promotion_gets_its_first_coupon_after_a_question(desk: Desk) -> None:

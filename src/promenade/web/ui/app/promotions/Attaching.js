@@ -38,7 +38,10 @@ sap.ui.define(
         this._new = new Button({
           text: Texts.get(`links.${key}.new`),
           icon: "sap-icon://add",
-          press: () => this.begin()
+          press: () => {
+            this.begin();
+            this._fresh.focus();
+          }
         });
         this._not = new Button({
           text: Texts.get(`links.${key}.not`),
@@ -60,15 +63,12 @@ sap.ui.define(
         this._show();
       }
 
-      async show({id, isEditable, currency}) {
+      async show({id, isEditable}) {
         const isOther = id !== this._id;
         this._id = id;
         this._isEditable = isEditable;
-        this._fresh.setCurrency(currency);
+        this._isNew &&= !isOther;
         if (isOther || !this.isChanged()) {
-          if (isOther) {
-            this._isNew = false;
-          }
           await this._read(id);
         }
         this._show();
@@ -92,10 +92,11 @@ sap.ui.define(
         this._fresh.setAsked?.(isOpen && !this._mayMake);
       }
 
+      /** Begins what is made on the spot, with nothing of what was made before it. */
       begin() {
         this._isNew = true;
+        this._fresh.begin(this.control.getBindingContext()?.getProperty("currency"));
         this._show();
-        this._fresh.focus();
         this._onChange();
       }
 

@@ -23,14 +23,15 @@ sap.ui.define(
     /** The currency that most POS groups sell in, for promotions that say none. */
     async function usual() {
       const query = encodeURIComponent("filter(currency ne null)/groupby((currency),aggregate($count as n))");
-      const {value} = await Http.get(`/admin/PosGroups?$apply=${query}`);
-      value.sort((one, other) => other.n - one.n);
+      const order = encodeURIComponent("n desc,currency");
+      const {value} = await Http.get(`/admin/PosGroups?$apply=${query}&$orderby=${order}&$top=1`);
       return value.length ? value[0].currency : "";
     }
 
     /** A budget that is made with its promotion, by those who may; others are told whom to ask. */
     return class FreshBudget {
       constructor(onChange) {
+        this._onChange = onChange;
         this._amount = new Input({required: true, change: onChange});
         this._currency = new Input({required: true, maxLength: 3, width: "6rem", change: onChange});
         const labelled = (key, input) => Creating.labelled(Texts.get(`links.budget.${key}`), input);
@@ -46,10 +47,14 @@ sap.ui.define(
         this.control = new VBox({items: [this._fields, this._asking]});
       }
 
-      async setCurrency(currency) {
-        if (currency || !this._currency.getValue()) {
-          const shown = currency || (await usual());
-          this._currency.setValue(shown);
+      /** Another one, in the currency of the promotion; what is typed before another one is known stays. */
+      async begin(currency) {
+        this._amount.setValue("").setValueState("None");
+        this._currency.setValue(currency || "").setValueState("None");
+        const found = currency || (await usual().catch(() => "")); // without one it is typed
+        if (!this._currency.getValue()) {
+          this._currency.setValue(found);
+          this._onChange();
         }
       }
 

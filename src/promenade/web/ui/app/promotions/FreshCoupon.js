@@ -29,19 +29,25 @@ sap.ui.define(
         this._kind = new Select({
           width: "17rem",
           items: KINDS.map((key) => new Item({key, text: Texts.get(`links.coupon.${key}`)})),
-          selectedKey: KINDS[0],
           change: () => {
             this._show();
             onChange();
           }
         });
-        this._code = new Input({maxLength: 64, required: true, change: onChange, value: Ids.readable("")});
-        this._quantity = new Input({required: true, value: QUANTITY, change: onChange});
+        this._code = new Input({maxLength: 64, required: true, change: onChange});
+        this._quantity = new Input({required: true, change: onChange});
         const labelled = (key, input) => Creating.labelled(Texts.get(`links.coupon.${key}`), input);
         this._codeBox = labelled("code", this._code);
         this._quantityBox = labelled("quantity", this._quantity);
         this.control = new HBox({items: [labelled("kind", this._kind), this._codeBox, this._quantityBox]});
         this.control.addStyleClass("promenadeFresh");
+      }
+
+      /** Another one: it has a code of its own. */
+      begin() {
+        this._kind.setSelectedKey(KINDS[0]);
+        this._code.setValue(Ids.readable("")).setValueState("None");
+        this._quantity.setValue(QUANTITY).setValueState("None");
         this._show();
       }
 
@@ -56,10 +62,6 @@ sap.ui.define(
 
       setVisible(isVisible) {
         this.control.setVisible(isVisible);
-      }
-
-      setCurrency() {
-        // Of no use to a coupon.
       }
 
       focus() {
