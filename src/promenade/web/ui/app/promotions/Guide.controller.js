@@ -15,8 +15,8 @@ sap.ui.define(["promenade/promotions/Promotion.controller", "promenade/promotion
 
     async _show(shown) {
       await Promotion.prototype._show.call(this, shown);
-      if (this._isToCheck && this._shown && this._shown.isActive) {
-        this._isToCheck = false;
+      if (this._shown === shown && shown.isActive && this._toCheck === shown.id) {
+        this._toCheck = null;
         this._parts.goTo("check");
         await this._parts.check.run().catch(() => undefined);
       }
@@ -24,10 +24,10 @@ sap.ui.define(["promenade/promotions/Promotion.controller", "promenade/promotion
 
     /** Saves the draft with its rules and links, and has what is saved checked. */
     async onSaveAndCheck() {
-      this._isToCheck = true;
+      this._toCheck = this._shown.id;
       await this.onSave();
       if (this._shown && !this._shown.isActive) {
-        this._isToCheck = false; // nothing was saved
+        this._toCheck = null; // nothing was saved
       }
     }
   });

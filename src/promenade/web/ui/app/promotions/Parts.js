@@ -148,7 +148,7 @@ sap.ui.define(
           await this.editor.load();
           return;
         }
-        this._fill("rules");
+        this._empty();
         this.editor = null;
         this._editorOf = id;
         const editor = await Editor.create({promotionId: id, isEditable, currency: currency || ""});
@@ -158,6 +158,11 @@ sap.ui.define(
         } else {
           editor.control.destroy();
         }
+      }
+
+      /** Shows no rules: those of another promotion are on their way. */
+      _empty() {
+        this._fill("rules");
       }
 
       /** Has an editor of the rules, which is loaded. */

@@ -72,14 +72,19 @@ sap.ui.define(
 
       /** A whole month as the validity, at one go. */
       _months() {
-        let first = Period.of(new Date(), "month");
-        const items = [new Item({key: "", text: Texts.get("guide.month.none")})];
-        for (let at = 0; at < MONTHS; at++, first = Period.step(first, "month", 1)) {
-          items.push(new Item({key: first, text: Period.title(first, "month")}));
-        }
+        const now = Period.of(new Date(), "month");
+        const months = Array.from({length: MONTHS}, (_, at) => Period.step(now, "month", at));
+        const windows = months.map((first) => ({first, ...Period.bounds(first, "month")}));
+        const isOf = (shown, bound) => Date.parse(shown) === Date.parse(bound);
+        const keyOf = (from, to) => windows.find((one) => isOf(from, one.from) && isOf(to, one.to))?.first || "";
+        const items = windows.map(({first}) => new Item({key: first, text: Period.title(first, "month")}));
         return new Select({
           width: "100%",
-          items,
+          items: [new Item({key: "", text: Texts.get("guide.month.none")}), ...items],
+          selectedKey: {
+            parts: ["validFrom", "validTo"].map((path) => ({path, targetType: "any"})),
+            formatter: keyOf
+          },
           change: (event) => this._setMonth(event.getParameter("selectedItem").getKey())
         });
       }
@@ -88,8 +93,9 @@ sap.ui.define(
         if (first) {
           const {from, to} = Period.bounds(first, "month");
           const context = this._controller.byId("page").getBindingContext();
-          context.setProperty("validFrom", from);
-          context.setProperty("validTo", to);
+          // What the service does not take is told at its field, and named in the page's foot.
+          context.setProperty("validFrom", from).catch(() => undefined);
+          context.setProperty("validTo", to).catch(() => undefined);
         }
       }
 
@@ -100,6 +106,12 @@ sap.ui.define(
         }
       }
 
+      _empty() {
+        super._empty();
+        Object.keys(RULES).forEach((step) => this._controller.byId(`${step}Rules`).destroyItems());
+        this._quicks = [];
+      }
+
       _take(editor) {
         super._take(editor);
         const {desk} = editor;
@@ -107,9 +119,7 @@ sap.ui.define(
         this._begin(desk);
         this._quicks = Object.entries(RULES).map(([step, adds]) => {
           const quick = new Quick(desk, adds);
-          const place = this._controller.byId(`${step}Rules`);
-          place.destroyItems();
-          place.addItem(quick.control);
+          this._controller.byId(`${step}Rules`).addItem(quick.control);
           return quick;
         });
         desk.listeners.push(() => this._onRules(desk));
