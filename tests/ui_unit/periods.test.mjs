@@ -98,6 +98,13 @@ test("a time that the clock skips is the one that it shows instead, and one that
   assert.equal(Clock.moment("2026-11-01T01:30", "America/New_York"), "2026-11-01T05:30:00Z");
 });
 
+test("the last day that can be written ends with its last second, and a first one has a begin", () => {
+  assert.equal(Clock.end("9999-12-31", "Europe/Berlin"), "9999-12-31T22:59:59Z");
+  assert.equal(Clock.end("9999-12-31", "America/New_York"), "9999-12-31T23:59:59Z");
+  assert.equal(Clock.day("9999-12-31T23:59:59Z", "Pacific/Auckland"), "9999-12-31");
+  assert.equal(Clock.begin("0026-01-01", "UTC"), "0026-01-01T00:00:00Z");
+});
+
 test("a day begins where its midnight is skipped, and ends after 23 or 25 hours", () => {
   assert.equal(Clock.begin("2026-09-06", "America/Santiago"), "2026-09-06T04:00:00Z"); // at one o'clock
   assert.equal(Clock.isBegin("2026-09-06T04:00:00Z", "America/Santiago"), true);

@@ -112,6 +112,16 @@ def test_the_simulator_asks_and_answers_on_the_stores_clock(desk: Desk) -> None:
     expect(receipt).to_contain_text("28 Mar 2027, 03:30 CEST")
 
 
+def test_the_last_day_that_can_be_written_means_for_ever(desk: Desk) -> None:
+    promotion = make(desk.shop, "For ever")
+    page = edited(desk, promotion, "Europe/Berlin")
+    fill(page, "Valid to", "31 Dec 9999")
+    save(page)
+
+    assert read(desk.shop, promotion)["validTo"] == "9999-12-31T22:59:59Z"
+    expect(page.locator(f"{HERE}page")).to_contain_text("31 Dec 9999, 23:59 CET")
+
+
 def test_another_zone_of_the_stores_can_be_chosen_for_all_pages(desk: Desk) -> None:
     promotion = make(desk.shop, "A day in Tokyo", validFrom="2027-04-01T15:00:00Z", validTo="2027-04-02T15:00:00Z")
     page = desk.sit("planner", address=f"promotion/{promotion}")

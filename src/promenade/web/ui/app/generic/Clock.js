@@ -5,9 +5,11 @@ sap.ui.define([], function () {
    * Clocks of places: `2026-11-22T17:30` on the wall there, and the moment that it is. Days are texts, `2026-11-22`.
    *
    * Where the clock is put forward, a time that it skips is the one that it shows instead; where it is put back, a time
-   * that it shows twice is the first of the two.
+   * that it shows twice is the first of the two. What is later than the year 9999 is the last moment of it.
    */
   const DAY_MS = 86_400_000;
+  const LAST_DAY = "9999-12-31";
+  const LAST = `${LAST_DAY}T23:59:59`;
 
   function formatOf(timeZone) {
     return new Intl.DateTimeFormat("en-CA", {
@@ -29,7 +31,8 @@ sap.ui.define([], function () {
       .forEach(({type, value}) => {
         found[type] = value;
       });
-    return `${found.year}-${found.month}-${found.day}T${found.hour}:${found.minute}:${found.second}`;
+    const year = found.year.padStart(4, "0");
+    return year.length > 4 ? LAST : `${year}-${found.month}-${found.day}T${found.hour}:${found.minute}:${found.second}`;
   }
 
   const asUtc = (wall) => Date.parse(`${wall.length === 16 ? `${wall}:00` : wall}Z`);
@@ -51,7 +54,7 @@ sap.ui.define([], function () {
       }
       const [before, after] = [target - DAY_MS, target + DAY_MS].map((one) => aheadAt(one, timeZone));
       const found = [before, after].find((ahead) => aheadAt(target - ahead, timeZone) === ahead);
-      return new Date(target - (found ?? before)).toISOString().replace(".000Z", "Z");
+      return new Date(Math.min(target - (found ?? before), asUtc(LAST))).toISOString().replace(".000Z", "Z");
     },
 
     /** The day that it is somewhere at a moment. */
@@ -61,7 +64,8 @@ sap.ui.define([], function () {
     begin: (day, timeZone) => String(Clock.moment(`${day}T00:00`, timeZone)),
 
     /** The moment at which it has ended there: 23, 24 or 25 hours later. */
-    end: (day, timeZone) => Clock.begin(Clock.later(day, 1), timeZone),
+    end: (day, timeZone) =>
+      day < LAST_DAY ? Clock.begin(Clock.later(day, 1), timeZone) : String(Clock.moment(LAST, timeZone)),
 
     /** Whether a day begins there at a moment. */
     isBegin: (moment, timeZone) =>
