@@ -4,16 +4,17 @@ sap.ui.define(
     "sap/ui/core/date/UI5Date",
     "promenade/generic/Clock",
     "promenade/net/Http",
-    "promenade/session/Session"
+    "promenade/session/Session",
+    "promenade/shell/Kept"
   ],
-  function (Localization, UI5Date, Clock, Http, Session) {
+  function (Localization, UI5Date, Clock, Http, Session, Kept) {
     "use strict";
 
     /**
      * The time zone in which pages ask for times and show them: that of most stores, or another of theirs that the
      * person has chosen. Who may not read stores has the browser's.
      */
-    const KEPT = "promenade.zone";
+    const KEPT = "zone";
     const ASKED = "filter(isActive eq true)/groupby((timeZone),aggregate($count as n))";
     let zones = [];
 
@@ -22,14 +23,6 @@ sap.ui.define(
         return Boolean(new Intl.DateTimeFormat("en", {timeZone: zone}));
       } catch {
         return false; // newer than the browser
-      }
-    }
-
-    function kept() {
-      try {
-        return window.localStorage.getItem(KEPT);
-      } catch {
-        return null; // a browser that keeps nothing for pages
       }
     }
 
@@ -48,7 +41,7 @@ sap.ui.define(
           zones = []; // whatever it is, the first page will say it
         }
         const [most] = zones;
-        const chosen = kept();
+        const chosen = Kept.read(KEPT);
         if (most) {
           Localization.setTimezone(zones.includes(chosen) ? chosen : most);
         }
@@ -61,13 +54,7 @@ sap.ui.define(
       all: () => [...zones],
 
       /** Keeps another one for this browser; pages have it once they are loaded again. */
-      choose(zone) {
-        try {
-          window.localStorage.setItem(KEPT, zone);
-        } catch {
-          // It stays as it is.
-        }
-      },
+      choose: (zone) => Kept.write(KEPT, zone),
 
       /** The day that it is there at a moment. */
       day: (moment) => Clock.day(moment, Zone.current()),
