@@ -116,9 +116,12 @@ sap.ui.define(
 
     /** Another tab has signed in: the dialog that asks for it here is done, if the sign-in is shared. */
     async function onSignedIn() {
-      if (asked && (await Renewal.quietly())) {
+      const dialog = asked;
+      if (dialog && (await Renewal.quietly())) {
         await renewed();
-        close(asked);
+        if (dialog === asked) {
+          close(dialog);
+        }
       }
     }
 
