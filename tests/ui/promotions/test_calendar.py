@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.ui.desk import Desk, Shop
+from tests.ui.desk import Desk, Held, Shop
 from tests.ui.test_everywhere import judge
 
 CALENDAR = "#promenade---calendar--"
@@ -132,6 +132,26 @@ def test_somebody_elses_lock_is_named_and_nothing_moves(desk: Desk) -> None:
     desk.forgive("draftEdit", "409")
     expect(page.get_by_role("alertdialog")).to_contain_text("demo-administrator")
     desk.forgive("draftEdit", "409", "$batch")
+
+
+def test_whoever_has_left_is_not_asked_for_days(desk: Desk) -> None:
+    make(desk.shop, "Pangolin")
+    page = opened(desk, "pangolin")
+    held = Held(page, "**/admin/Promotions(*", "validFrom")
+    page.get_by_role("button", name="Change the days").click()
+    held.wait_for_one()
+    page.locator("#promenade---shell--navigation").get_by_text("Overview").click()
+    page.get_by_role("button", name="New promotion").wait_for()
+    with page.expect_response("**/admin/Promotions(*"):
+        held.routes[0].continue_()
+    desk.settle(page)
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_an_address_that_somebody_has_made_up_shows_this_month(desk: Desk) -> None:
+    page = desk.sit("planner", address="promotions/calendar?from=soon&span=year&rows=mood&colour=mood")
+    expect(page.locator(".promenadeToday").first).to_be_attached()
+    desk.settle(page)
 
 
 def test_stores_and_words_filter_what_runs_there(desk: Desk) -> None:

@@ -63,6 +63,7 @@ sap.ui.define(
       };
     }
 
+    const MONTH = /^[1-9]\d{3}-(0[1-9]|1[0-2])$/;
     const PAGE = 500;
     const ABOVE = "parent($select=code;$expand=parent($select=code;$expand=parent($select=code)))";
     const codesIn = (codes) => codes.map(Filters.quoted).join(",");
@@ -82,10 +83,7 @@ sap.ui.define(
     async function filterOf({from, span, statuses, stores, search}) {
       const bounds = Period.bounds(from, span);
       const chosen = statuses.map((one) => `status eq ${Filters.quoted(one)}`).join(" or ");
-      const words = search.toLowerCase().split(/\s+/).filter(Boolean).map(Filters.quoted);
-      const found = words.map((one) =>
-        ["promotionName", "campaignCode"].map((path) => `contains(tolower(${path}),${one})`).join(" or ")
-      );
+      const found = Filters.found(search, ["promotionName", "campaignCode"]);
       const where = stores.length
         ? [`posGroups/$count eq 0 or posGroups/any(one:one in (${codesIn(await withAbove(stores))}))`]
         : [];
@@ -93,7 +91,7 @@ sap.ui.define(
         `startsAt eq null or startsAt lt ${bounds.to}`,
         `endsAt eq null or endsAt gt ${bounds.from}`,
         chosen || "status ne 'ARCHIVED'",
-        ...found,
+        ...(found ? [found] : []),
         ...where
       ]
         .map((one) => `(${one})`)
@@ -120,6 +118,9 @@ sap.ui.define(
         this._offerStores();
         Visit.follow(this, "calendar", {
           enter: (given) => this._onRoute(given),
+          leave: () => {
+            this._asked = null;
+          },
           again: () => this.byId("table").getBinding("items")?.refresh()
         });
       },
@@ -140,7 +141,8 @@ sap.ui.define(
 
       async _onRoute({"?query": query}) {
         const state = Address.read(query, defaults());
-        const {from, span} = state;
+        const span = (state.span = state.span === "quarter" ? "quarter" : "month");
+        const from = (state.from = MONTH.test(state.from) ? state.from : Period.of(new Date(), span));
         this._model.setData(
           {
             ...state,
@@ -151,11 +153,17 @@ sap.ui.define(
           true
         );
         this._asked = state;
-        const filter = await filterOf(state);
-        if (this._asked === state) {
-          this._colours.begin(state.colour);
-          this._filter = filter;
-          this._bind(state, filter);
+        this._filter = filterOf(state);
+        try {
+          const filter = await this._filter;
+          if (this._asked === state) {
+            this._colours.begin(state.colour);
+            this._bind(state, filter);
+          }
+        } catch (error) {
+          if (this._asked === state) {
+            Messages.show(error);
+          }
         }
       },
 
@@ -212,8 +220,10 @@ sap.ui.define(
       async onMove(event) {
         const {promotion_ID: id} = event.getSource().getBindingContext().getObject();
         const {part, days} = event.getParameters();
+        const asked = this._asked;
+        const isLeft = () => this._asked !== asked;
         try {
-          await Reschedule.ask(this.getView(), {id, part, days}, (name) =>
+          await Reschedule.ask(this.getView(), {id, part, days, isLeft}, (name) =>
             this._model.setProperty("/moved", {
               text: Texts.get("calendar.moved", [name]),
               href: Texts.href(id, false)
@@ -247,9 +257,10 @@ sap.ui.define(
       },
 
       async _all() {
+        const filter = encodeURIComponent(await this._filter);
         const rows = [];
         for (let isMore = true; isMore; ) {
-          const query = `$filter=${encodeURIComponent(this._filter)}&$orderby=ID&$top=${PAGE}&$skip=${rows.length}`;
+          const query = `$filter=${filter}&$orderby=ID&$top=${PAGE}&$skip=${rows.length}`;
           const {value} = await Http.get(`/admin/PromotionsCalendar?${query}`);
           rows.push(...value);
           isMore = value.length === PAGE;

@@ -69,9 +69,10 @@ sap.ui.define([], function () {
     return status === "ACTIVE" ? (over && "ENDED") || (ahead && "SCHEDULED") || "RUNNING" : status;
   }
 
-  function found(search) {
+  /** The filter for what has all words of a search, in any order, in one of some texts; "" for no words. */
+  function found(search, paths = SEARCHED) {
     const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-    const holds = (word) => SEARCHED.map((one) => `contains(tolower(${one}),${quoted(word)})`).join(" or ");
+    const holds = (word) => paths.map((one) => `contains(tolower(${one}),${quoted(word)})`).join(" or ");
     return words.map((word) => `(${holds(word)})`).join(" and ");
   }
 
@@ -84,6 +85,7 @@ sap.ui.define([], function () {
     editing: Object.keys(EDITING),
     validity: Object.keys(VALIDITY),
     quoted,
+    found,
 
     /** The filter for one of `states` at a moment. */
     state: (state, now) => (IN_TIME[state] ? IN_TIME[state](momentOf(now)) : `status eq ${quoted(state)}`),

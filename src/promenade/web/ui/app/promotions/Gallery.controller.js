@@ -61,9 +61,10 @@ sap.ui.define(
       },
 
       onSearch(event) {
-        const typed = Filters.quoted((event.getParameter("query") || "").toLowerCase());
-        const found = ["name", "code", "description"].map((one) => `contains(tolower(${one}),${typed})`).join(" or ");
-        this.byId("templates").getBinding("items").changeParameters({$filter: found});
+        const found = Filters.found(event.getParameter("query") || "");
+        this.byId("templates")
+          .getBinding("items")
+          .changeParameters({$filter: found || undefined});
       },
 
       onRecipe(event) {
@@ -94,7 +95,9 @@ sap.ui.define(
             this._router.navTo("guide", query ? {key, "?query": query} : {key});
           }
         } catch (error) {
-          await Messages.show(error);
+          if (visit === this._visit) {
+            await Messages.show(error);
+          }
         } finally {
           page.setBusy(false);
         }

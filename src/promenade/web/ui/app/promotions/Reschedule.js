@@ -32,10 +32,13 @@ sap.ui.define(
     return {
       /**
        * Asks for other days of a promotion, at first those to which it was drawn: `part` of its bar ("start", "end" or
-       * "all") by `days`. `done(name)` once they are in a draft; what runs stays as it is.
+       * "all") by `days`, unless `isLeft()` by then. `done(name)` once they are in a draft; what runs stays as it is.
        */
-      async ask(view, {id, part = "all", days = 0}, done) {
+      async ask(view, {id, part = "all", days = 0, isLeft}, done) {
         const row = await Http.get(`/admin${keyOf(id, true)}?$select=name,validFrom,validTo`);
+        if (isLeft()) {
+          return;
+        }
         const drawn = Shift.window(row, part, days);
         const [from, to] = [
           fieldOf("calendar.begin", drawn.validFrom, false),
