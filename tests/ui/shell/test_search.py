@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.ui.desk import Desk, Shop
+from tests.ui.desk import Desk, Held, Shop
 
 
 def rows(shop: Shop, path: str) -> list[dict[str, Any]]:
@@ -33,7 +33,7 @@ def test_promotions_and_articles_are_found_by_a_part_of_their_texts_with_one_req
     asked: list[str] = []
     page.get_by_role("button", name="New promotion").wait_for()
     page.on("request", lambda one: asked.append(one.post_data or "") if one.url.endswith("/admin/$batch") else None)
-    dialog = searched(page, "coffee ground")
+    dialog = searched(page, "coffee ground")  # words in any order, as in lists
     for heading in ("Promotions", "Articles"):
         dialog.get_by_role("listitem").filter(has_text=heading).first.wait_for()
     expect(dialog.get_by_text("10 % off ground coffee", exact=True).first).to_be_visible()
@@ -70,6 +70,24 @@ def test_quotes_are_searched_for_and_change_no_query(desk: Desk) -> None:
     page.get_by_role("button", name="New promotion").wait_for()
     dialog = searched(page, "x' or code ne '\"")
     expect(dialog).to_contain_text("Nothing was found")
+
+
+def test_an_answer_to_a_text_that_is_gone_shows_nothing_and_holds_up_nothing(desk: Desk) -> None:
+    page = desk.sit("planner")
+    page.get_by_role("button", name="New promotion").wait_for()
+    held = Held(page, "**/admin/$batch", "search")
+    dialog = searched(page, "coffee")
+    held.wait_for_one()
+    busy = dialog.locator("[aria-busy='true']")
+    expect(busy).to_have_count(1)
+    dialog.get_by_role("searchbox").fill("")
+    page.keyboard.press("Enter")
+    expect(busy).to_have_count(0)
+    with page.expect_response("**/admin/$batch"):
+        held.routes[0].continue_()
+    desk.settle(page)
+    expect(dialog.get_by_role("listitem").filter(has_text="coffee")).to_have_count(0)
+    expect(dialog).to_contain_text("are found by a part of their texts")
 
 
 def test_the_search_is_there_in_german_and_on_a_narrow_screen(desk: Desk) -> None:

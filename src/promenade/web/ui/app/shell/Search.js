@@ -38,6 +38,7 @@ sap.ui.define(
     const SHOWN = 5;
     const ACTIVE = "IsActiveEntity eq true";
 
+    const anywhere = (text) => ({search: ValueHelp.words(text)});
     const literal = (text) => `'${text.replaceAll("'", "''")}'`;
 
     /**
@@ -48,12 +49,7 @@ sap.ui.define(
       {
         set: "Promotions",
         icon: "tags",
-        query: (text) => ({
-          search: ValueHelp.words(text),
-          filter: ACTIVE,
-          orderby: "modifiedAt desc",
-          select: "ID,name,code"
-        }),
+        query: (text) => ({...anywhere(text), filter: ACTIVE, orderby: "modifiedAt desc", select: "ID,name,code"}),
         title: ({name, code}) => name || code,
         text: ({code}) => code
       },
@@ -61,7 +57,7 @@ sap.ui.define(
         set: "Articles",
         icon: "product",
         query: (text) => ({
-          search: ValueHelp.words(text),
+          ...anywhere(text),
           filter: ACTIVE,
           orderby: "articleNumber",
           select: "ID,name,articleNumber"
@@ -145,22 +141,22 @@ sap.ui.define(
       }
 
       async _search(event) {
-        const text = event.getParameter("query").trim();
+        const typed = event.getParameter("query");
+        const text = ValueHelp.words(typed) ? typed.trim() : "";
         const asked = ++this._asked;
-        if (!ValueHelp.words(text)) {
-          this._show([], this._t("hint"));
-          return;
-        }
-        this._list.setBusy(true);
+        const isWanted = () => asked === this._asked && !this._dialog.isDestroyed();
+        this._list.setBusy(Boolean(text));
         try {
-          const found = await find(text);
-          if (asked === this._asked && !this._dialog.isDestroyed()) {
-            this._show(found, this._t("none", text));
+          const found = text ? await find(text) : [];
+          if (isWanted()) {
+            this._show(found, text ? this._t("none", text) : this._t("hint"));
           }
         } catch (error) {
-          Messages.show(error);
+          if (isWanted()) {
+            Messages.show(error);
+          }
         } finally {
-          if (asked === this._asked && !this._dialog.isDestroyed()) {
+          if (isWanted()) {
             this._list.setBusy(false);
           }
         }
