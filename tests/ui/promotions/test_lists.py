@@ -123,6 +123,21 @@ def test_chosen_promotions_are_activated_and_deactivated_together_or_not_at_all(
         assert _statuses(desk, "Numbat") == [status] * 3
 
 
+def test_all_of_a_list_are_chosen_also_those_that_were_never_scrolled_to(desk: Desk) -> None:
+    with desk.shop.http() as http:
+        requests = [
+            {"id": str(at), "method": "POST", "url": "Promotions", "headers": {"Content-Type": "application/json"},
+             "body": {"name": f"Dugong {at:02}", "IsActiveEntity": True}}
+            for at in range(95)
+        ]  # fmt: skip
+        assert http.post("/admin/$batch", json={"requests": requests}).status_code == 200
+    page = desk.sit("planner", address="promotions?search=dugong&sort=name")
+    page.locator(f"{LIST}table td a.sapMLnk:visible").first.wait_for()
+    page.locator(f"{LIST}table-selall").click()
+    page.locator(f"{LIST}activate").click()
+    expect(page.locator(".sapMMessageBox")).to_contain_text("95 promotions apply from the next basket on")
+
+
 def _benefit(desk: Desk, promotion: str) -> None:
     row = {"promotion_ID": promotion, "actionType": "RECEIPT", "discountType": "PERCENTAGE", "discountValue": 5}
     with desk.shop.http() as http:

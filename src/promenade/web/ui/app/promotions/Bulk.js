@@ -14,14 +14,15 @@ sap.ui.define(
 
     return {
       /**
-       * Makes a move, after asking, of promotions `[{id, name}]`. Resolves with whether it was made; which of them
-       * cannot make it, and why, is shown.
+       * Makes a move, after asking, of as many promotions as `count` says, which `read` resolves with:
+       * `[{id, name}]`. Resolves with whether it was made; which of them cannot make it, and why, is shown.
        */
-      async make(move, promotions) {
-        if (promotions.length > MAX) {
+      async make(move, count, read) {
+        if (count > MAX) {
           Messages.toast("promotions.bulk.tooMany", [MAX]);
           return false;
         }
+        const promotions = await read();
         const may = await Messages.confirm(Texts.get(`bulk.ask.${move}`, [promotions.length]), {
           action: Texts.get(`move.${move}`),
           title: Texts.get(`move.${move}`),

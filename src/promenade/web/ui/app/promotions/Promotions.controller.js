@@ -250,21 +250,32 @@ sap.ui.define(
         }
       },
 
-      /** What is chosen without drafts: `[{id, name}]`. */
-      _chosenActive() {
-        return this._chosen()
-          .filter((one) => one.getProperty("IsActiveEntity"))
+      /** What is chosen without drafts: `[{id, name}]`; rows that were never seen are read for it. */
+      async _chosenActive() {
+        const table = this.byId("table");
+        const indices = table.getSelectedIndices();
+        const [first, last] = [indices.at(0), indices.at(-1)];
+        const contexts = await table.getBinding("rows").requestContexts(first, last - first + 1);
+        return indices
+          .map((index) => contexts[index - first])
+          .filter((one) => one?.getProperty("IsActiveEntity"))
           .map((one) => ({id: one.getProperty("ID"), name: one.getProperty("name")}));
       },
 
-      async _move(move) {
+      /** Shows the list anew after a change of what is chosen, if `make()` says that there was one. */
+      async _change(make) {
         try {
-          if (await Bulk.make(move, this._chosenActive())) {
+          if (await make()) {
             await this._again();
           }
         } catch (error) {
           Messages.show(error);
         }
+      },
+
+      _move(move) {
+        const {chosen} = this._model.getData();
+        return this._change(() => Bulk.make(move, chosen, () => this._chosenActive()));
       },
 
       onActivate() {
@@ -275,11 +286,14 @@ sap.ui.define(
         return this._move("deactivate");
       },
 
-      async onToCampaign() {
-        const ids = this._chosenActive().map(({id}) => id);
-        if (await Creating.toCampaign(this.getView(), ids)) {
-          await this._again();
-        }
+      onToCampaign() {
+        return this._change(async () => {
+          const chosen = await this._chosenActive();
+          return Creating.toCampaign(
+            this.getView(),
+            chosen.map(({id}) => id)
+          );
+        });
       }
     });
   }
