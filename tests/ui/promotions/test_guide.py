@@ -254,6 +254,9 @@ def test_a_planner_asks_for_a_budget_that_only_others_may_give(desk: Desk) -> No
         re.compile('a budget of 10 000 EUR to the promotion "3 for 2"')
     )
     expect(dialog.get_by_role("link", name="Send as mail")).to_have_attribute("href", re.compile(id_of(page)))
+    page.evaluate("() => Object.defineProperty(navigator, 'clipboard', {value: undefined})")  # as on plain http
+    dialog.get_by_role("button", name="Copy", exact=True).click()
+    page.get_by_text("Marked: copy it with the keyboard.").wait_for()
     dialog.get_by_role("button", name="Cancel").click()
     expect(dialog).to_have_count(0)
 

@@ -4,11 +4,11 @@ sap.ui.define(
     "sap/m/Link",
     "sap/m/TextArea",
     "sap/ui/core/Component",
-    "promenade/generic/Messages",
     "promenade/promotions/Creating",
-    "promenade/promotions/Texts"
+    "promenade/promotions/Texts",
+    "promenade/resources/Secret"
   ],
-  function (Input, Link, TextArea, Component, Messages, Creating, Texts) {
+  function (Input, Link, TextArea, Component, Creating, Texts, Secret) {
     "use strict";
 
     return {
@@ -37,11 +37,7 @@ sap.ui.define(
           ],
           action: Texts.get("links.budget.copy"),
           initialFocus: amount,
-          async confirm() {
-            await window.navigator.clipboard.writeText(text.getValue());
-            Messages.toast("promotions.links.budget.copied");
-            return true;
-          }
+          confirm: () => Secret.copy(text)
         });
       }
     };

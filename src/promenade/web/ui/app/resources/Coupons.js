@@ -47,7 +47,7 @@ sap.ui.define(
         title: t("resources.issued"),
         contentWidth: "26rem",
         content: [new VBox({items: [label, input, ...notes.map((text) => new Text().setText(text))]})],
-        beginButton: new Button({text: t("resources.copy"), type: "Emphasized", press: () => Secret.copy(input, t)}),
+        beginButton: new Button({text: t("resources.copy"), type: "Emphasized", press: () => Secret.copy(input)}),
         endButton: new Button({text: t("resources.close"), press: () => dialog.close()}),
         afterClose: () => dialog.destroy()
       }).addStyleClass("sapUiContentPadding");

@@ -33,15 +33,21 @@ sap.ui.define(
 
     const words = () => Texts.of(Component.getComponentById("promenade"));
 
-    /** Puts the value where it can be pasted from; where the browser does not let pages do that, it is marked. */
-    async function copy(input, t) {
+    /**
+     * Puts the value of a field where it can be pasted from, and resolves with whether it is there; where the browser
+     * does not let pages do that, it is marked.
+     */
+    async function copy(input) {
+      const t = await words();
       try {
         await navigator.clipboard.writeText(input.getValue());
         MessageToast.show(t("resources.copied"));
+        return true;
       } catch {
         input.focus();
         input.selectText(0, input.getValue().length);
         MessageToast.show(t("resources.copyByHand"));
+        return false;
       }
     }
 
@@ -50,7 +56,7 @@ sap.ui.define(
       const caption = new Label({text: label});
       const input = new Input({editable: false, width: "24rem", ariaLabelledBy: [caption]}).setValue(value);
       const tooltip = t("resources.copyValue", label);
-      const button = new Button({icon: "sap-icon://copy", tooltip, press: () => copy(input, t)});
+      const button = new Button({icon: "sap-icon://copy", tooltip, press: () => copy(input)});
       return [caption, new HBox({items: [input, button]})];
     }
 
