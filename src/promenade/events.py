@@ -105,12 +105,12 @@ class _PromotionEvent(Event, frozen=True):
     actor: Actor
 
 
-@event("PROMOTION_SUBMITTED", since=10, de="Eine Aktion wartet auf Freigabe.")
+@event("PROMOTION_SUBMITTED", since=10, de="Eine Aktion wartet auf Genehmigung.")
 class PromotionSubmitted(_PromotionEvent, frozen=True):
     """A promotion waits for approval."""
 
 
-@event("PROMOTION_APPROVED", since=1, de="Eine Aktion wurde freigegeben.")
+@event("PROMOTION_APPROVED", since=1, de="Eine Aktion wurde genehmigt.")
 class PromotionApproved(_PromotionEvent, frozen=True):
     """A promotion was approved."""
 

@@ -85,7 +85,7 @@ def test_only_those_who_decide_have_a_queue(desk: Desk, binding: Shop) -> None:
 def test_the_queue_is_there_in_german(desk: Desk, binding: Shop) -> None:
     submitted(binding, "Wartet")
     page = desk.sit("administrator", language="de")
-    expect(page.locator(QUEUE)).to_contain_text("Freigaben, die auf Sie warten")
+    expect(page.locator(QUEUE)).to_contain_text("Was auf Ihre Genehmigung wartet")
     expect(page.locator(f"{QUEUE} li", has_text="Wartet").first).to_contain_text("Kosten unbekannt")
 
 
