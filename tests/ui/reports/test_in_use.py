@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,17 @@ def sit(desk: Desk, address: str, card: str, role: str = "administrator", **how:
 
 
 @pytest.mark.smoke
+def written(p_value: Decimal) -> str:
+    """Return a p-value as the verdict writes it."""
+    return "p < 0.001" if p_value < Decimal("0.001") else f"p = {p_value:.3f}"
+
+
+def often(p_value: Decimal, of_all: str, fewer: str) -> str:
+    """Return how often chance alone brings it about; ``of_all`` has a place for the number."""
+    times = int(p_value * 100 + Decimal("0.5"))
+    return of_all.format(times) if times else fewer
+
+
 def test_an_experiment_explains_its_uplift_in_words(desk: Desk, juice: dict[str, Any]) -> None:
     page = sit(desk, f"abTests?promotion={juice['promotionId']}", "verdict")
     assert number(figure(page, "Uplift of the average basket")) == juice["revenueUplift"]
@@ -52,8 +64,8 @@ def test_an_experiment_explains_its_uplift_in_words(desk: Desk, juice: dict[str,
         (juice["revenuePValue"], juice["revenueIsSignificant"]),
         (juice["pValue"], juice["isSignificant"]),
     ):
-        assert f"p = {p_value:.3f}" in words
-        assert f"about {round(p_value * 100)} of 100 such trials" in words
+        assert written(p_value) in words
+        assert often(p_value, "about {} of 100 such trials", "fewer than 1 of 100 such trials") in words
         assert ("significant." if is_significant else "not significant.") in words
     assert "95 % confidence interval" in words
     assert "even if the promotion had no effect" in words
@@ -62,8 +74,9 @@ def test_an_experiment_explains_its_uplift_in_words(desk: Desk, juice: dict[str,
 def test_an_experiment_explains_its_uplift_in_german(desk: Desk, juice: dict[str, Any]) -> None:
     page = sit(desk, f"abTests?promotion={juice['promotionId']}", "verdict", language="de")
     words = page.locator(".promCard-verdict").inner_text()
-    assert f"p = {juice['revenuePValue']:.3f}".replace(".", ",") in words
-    assert f"in etwa {round(juice['pValue'] * 100)} von 100 solchen Versuchen" in words
+    assert written(juice["revenuePValue"]).replace(".", ",") in words
+    for p_value in (juice["revenuePValue"], juice["pValue"]):
+        assert often(p_value, "in etwa {} von 100 solchen Versuchen", "in weniger als 1 von 100 solchen") in words
 
 
 def test_both_arms_are_shown_side_by_side(desk: Desk, juice: dict[str, Any]) -> None:
