@@ -44,7 +44,8 @@ _INTRO = inspect.cleandoc(
     - `POST /admin/exportList` streams a list as a file. Its body: `url` (`Articles?$filter=...`, relative to the
       service), `columns` (`path`, such as `campaign/name`, and `label`), `format` (`csv`, with a byte order mark, or
       `xlsx`), `separator`, `decimal`, `language` (`en`, `de`) and `timeZone`. No text becomes a formula. At most 4
-      exports of a tenant are sent at a time (429 `TOO_MANY_EXPORTS`); one of coupon codes is in the audit trail.
+      exports of a tenant are sent at a time (429 `TOO_MANY_EXPORTS`); one of coupon codes is in the audit trail, one of
+      `CouponCodeBatches(<ID>)/codes` as an entry of the batch, and 409 `BATCH_UNFINISHED` while it is being generated.
     - Messages of a request that went well are in the header `sap-messages`: a JSON array of `code`, `message`, `target`
       and `numericSeverity`.
     - A caller who comes by a session cookie sends `X-CSRF-Token` with every write; `HEAD /admin/` with

@@ -115,6 +115,7 @@ class CouponCodeBatches(Entity, public=RW, admin=PLAIN, indexes=(("status", "mod
     status_criticality = status_criticality()
     started_at = timestamp("Time at which generation started.", read_only=True)
     completed_at = timestamp("Time at which generation ended.", read_only=True)
+    codes = back("CouponCodes", "Its codes.", by="batch")
 
 
 class CouponRefillSchedules(Entity, public=RW, admin=PLAIN):
@@ -147,6 +148,7 @@ class CouponCodes(
         ("status", "valid_until"),
         ("status", "reserved_until"),
         ("reservation_ref",),
+        ("batch_id", "id"),  # a batch is read page by page, in the order of IDs
     ),
 ):
     """One coupon code, from the pool to its redemption."""
@@ -177,6 +179,8 @@ class CouponCodes(
     redeemed_at = timestamp("Time of its last redemption.", read_only=True)
     redeemed_transaction_id = text(50, "The transaction that last redeemed it.", read_only=True, searchable=True)
     redemption_count = integer("Number of redemptions.", default=0, minimum=0, read_only=True)
+    batch = to_one("CouponCodeBatches", "The batch that it was generated in; null: not in a batch.", soft=True,
+                   read_only=True)  # fmt: skip
 
 
 class RedemptionLogs(

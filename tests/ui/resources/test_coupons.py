@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.ui.desk import Desk
+from tests.ui.test_everywhere import judge, require_reach
 
 
 def _type(desk: Desk, **values: object) -> str:
@@ -42,6 +44,56 @@ def test_codes_are_made_while_one_looks_on_and_one_is_issued(desk: Desk) -> None
     assert told["valid"], told
     page.get_by_role("button", name="Close").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def _batch(desk: Desk, number: int) -> str:
+    with desk.shop.http() as http:
+        action = f"/admin/CouponTypes(ID={_type(desk)},IsActiveEntity=true)/AdminService.generateCodes"
+        return str(http.post(action, json={"numberOfCodes": number}).json()["ID"])
+
+
+def _download(page: Page, item: str) -> bytes:
+    page.get_by_role("button", name=re.compile("^Export")).click()
+    with page.expect_download() as download:
+        page.get_by_role("menuitem", name=item).click()
+    return Path(download.value.path()).read_bytes()
+
+
+def test_the_codes_of_a_batch_are_listed_and_downloaded_and_the_page_says_by_whom_before(desk: Desk) -> None:
+    key = _batch(desk, 45)
+    page = desk.sit("planner", address=f"/object/CouponCodeBatches/{key}")
+    page.get_by_text("Nobody has downloaded these codes yet.").wait_for()
+    page.get_by_role("tab", name="Codes (45)").or_(page.get_by_text("Codes (45)")).first.wait_for()
+    lines = _download(page, "CSV file").decode("utf-8-sig").splitlines()
+    assert (lines[0].split(",")[0], len(lines)) == ("Code", 46)
+    page.get_by_text(re.compile("These codes were downloaded before: .+, .+")).wait_for()
+    assert _download(page, "Excel workbook (XLSX)").startswith(b"PK")
+    expect(page.get_by_text(re.compile("^Downloaded\\s*(CSV|XLSX)$"))).to_have_count(2)
+
+
+def test_the_page_of_a_batch_follows_its_generation_to_its_end(desk: Desk) -> None:
+    key = _batch(desk, 5)
+    page = desk.sit("controller", address="/list/CouponCodeBatches")
+    state = {"status": "RUNNING", "quantity": 5, "generatedCount": 3, "name": None, "couponType": {"name": "T"}}
+    asked = re.compile(rf"/admin/CouponCodeBatches\({key}\)\?")
+    page.route(asked, lambda route: route.fulfill(json=state))
+    page.goto(f"{page.url.split('#')[0]}#/object/CouponCodeBatches/{key}")
+    page.get_by_text("The codes are still being generated: 3 of 5 are there.").wait_for()
+    expect(page.get_by_role("button", name=re.compile("^Export"))).to_have_count(0)
+    state["generatedCount"] = 4
+    page.get_by_text("The codes are still being generated: 4 of 5 are there.").wait_for()
+    page.unroute(asked)
+    page.get_by_text("Nobody has downloaded these codes yet.").wait_for()
+    page.get_by_role("button", name=re.compile("^Export")).wait_for()
+
+
+def test_the_download_of_a_batch_is_offered_in_german_and_can_be_used_by_everybody(desk: Desk) -> None:
+    page = desk.sit("planner", address=f"/object/CouponCodeBatches/{_batch(desk, 5)}", language="de")
+    page.get_by_text("Diese Codes hat noch niemand heruntergeladen.").wait_for()
+    page.get_by_role("button", name=re.compile("^Exportieren")).wait_for()
+    desk.settle(page)
+    assert judge(page) == []
+    require_reach(page)
 
 
 def test_more_than_a_million_codes_are_refused_in_the_services_words(desk: Desk) -> None:

@@ -8,6 +8,17 @@ from types import MappingProxyType
 COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "Conditions": ("sequence", "logicalConnector", "parameterSummary", "conditionType"),
+        "CouponCodes": (
+            "code",
+            "status",
+            "source",
+            "issuanceChannel",
+            "validFrom",
+            "validUntil",
+            "couponType_ID",
+            "redemptionCount",
+            "customerId",
+        ),
         "DiscountActions": (
             "sequence", "actionType", "discountType", "discountValue", "targetArticleNumber", "targetArticleGroupId",
             "freeItemArticleNumber", "targetCouponType_ID",
@@ -48,6 +59,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
+        "CouponCodes": ("status", "source", "issuanceChannel", "couponType_ID", "validFrom", "validUntil"),
         "NotificationLogs": ("status", "eventType", "subscription_ID", "createdAt"),
         "AuditLogs": ("actor", "ownerType", "timestamp", "action"),
     }

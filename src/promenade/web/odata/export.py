@@ -28,6 +28,7 @@ from odata_server.http import Request, Response
 from odata_server.negotiation import require_json_body
 from odata_server.transport import read_body, send_response
 from promenade import model
+from promenade.errors import Conflict
 from promenade.store.authoring.trail import Subject, trail_entry, write_trail
 from promenade.store.driver.unit import Session
 from promenade.web.access.auth import Caller
@@ -46,6 +47,7 @@ _PATH = re.compile(r"\w+(/\w+){0,2}")
 _YES_NO = {"en": ("Yes", "No"), "de": ("Ja", "Nein")}
 _BYTE_ORDER_MARK = "\ufeff".encode()  # without it spreadsheets take UTF-8 for something older
 _SECRET = ("CouponCodes", "code")
+_BATCHES = "CouponCodeBatches"
 _CREDENTIALS = (b"authorization", b"cookie", b"host")
 _PAGES = msgspec.json.Decoder(float_hook=Decimal)
 
@@ -95,12 +97,16 @@ class ListExports:
         order = _order(await read_body(self._hooks, request.headers, receive))
         reading = _reading(self._edm, order)
         with self._places.taken(caller.tenant_id):
+            batch = await self._batch(scope, reading)
             first = await self._read(scope, reading.path, reading.query)
             if first.status != 200:
                 await send_response(send, request, first)
                 return
-            if any(one.is_secret for one in reading.columns):
-                await self._record(caller, reading)
+            if batch is not None:
+                await self._record(caller, batch, reading.rows_of_batch(order.format))
+            elif any(one.is_secret for one in reading.columns):
+                codes = Subject("CouponCodes", self._context.new_id(), "CouponCodes")
+                await self._record(caller, codes, reading.asked)
             pieces = self._pieces(scope, order, reading, first)
             async with aclosing(pieces):
                 await send_pieces(pieces, _headers(order, reading, self._context.clock()), receive, send)
@@ -147,14 +153,27 @@ class ListExports:
         headers.pop("Content-Length", None)
         return Response(got[0]["status"], headers, b"".join(one.get("body", b"") for one in got[1:]))
 
-    async def _record(self, caller: Caller, reading: _Reading) -> None:
+    async def _batch(self, scope: Scope, reading: _Reading) -> Subject | None:
+        """Return the batch whose codes are wanted, if any. Raises Conflict while they are being generated."""
+        if reading.batch is None:
+            return None
+        answer = await self._read(scope, reading.batch, "$expand=couponType($select=name)")
+        if answer.status != 200:
+            return None  # nor are its codes there
+        row = _PAGES.decode(answer.body)
+        if row["status"] in ("QUEUED", "RUNNING"):
+            progress = f"{row['generatedCount']} of {row['quantity']}"
+            message = f"The codes of this batch are still being generated: {progress} are there."
+            raise Conflict("BATCH_UNFINISHED", message)
+        return Subject(_BATCHES, row["ID"], row["name"] or row["couponType"]["name"])
+
+    async def _record(self, caller: Caller, subject: Subject, note: str) -> None:
         """Have the audit trail say who took coupon codes out of the service, and which.
 
-        It tells what was read, not what was asked for, which may have more in it.
+        ``note`` tells what was read, not what was asked for, which may have more in it.
         """
-        subject = Subject("CouponCodes", self._context.new_id(), "CouponCodes")
         at = self._context.clock()
-        entry = trail_entry(self._context.new_id(), at, caller.user, "EXPORT", subject, note=reading.asked)
+        entry = trail_entry(self._context.new_id(), at, caller.user, "EXPORT", subject, note=note)
 
         async def work(session: Session) -> None:
             await write_trail(session, [entry])
@@ -188,12 +207,16 @@ def _order(body: bytes) -> ListOrder:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """How the rows of an export are read, and what becomes of the values of its columns."""
+    """How the rows of an export are read, and what becomes of the values of its columns.
+
+    ``batch``: the path of the batch that the rows are the codes of.
+    """
 
     name: str
     path: str
     options: Sequence[tuple[str, str]]
     columns: tuple[_Column, ...]
+    batch: str | None
 
     @property
     def query(self) -> str:
@@ -205,6 +228,10 @@ class _Reading:
         """Which rows these are, to be read by people."""
         given = "&".join(f"{name}={value}" for name, value in self.options)
         return f"{self.path}?{given}" if given else self.path
+
+    def rows_of_batch(self, file: str) -> str:
+        """Return the kind of file, and which codes of the batch are in it if not all, to be read by people."""
+        return ", ".join((file.upper(), *(f"{name}={value}" for name, value in self.options if name != "$orderby")))
 
     def values(self, row: Mapping[str, Any]) -> list[Any]:
         """Return the cells of a row."""
@@ -251,12 +278,14 @@ def _reading(edm: Edm, order: ListOrder) -> _Reading:
         raise bad_request("UNKNOWN_TIME_ZONE", "timeZone must be an IANA time zone.", "timeZone") from error
     options = [(name, value) for name, value in parse_qsl(given) if name in _OPTIONS]
     columns = tuple(_column(edm, odata_type, one.path, order.language, zone) for one in order.columns)
-    return _Reading(names[-1], path, options, columns)
+    above = _type_at(edm, names[:-1])
+    is_of_batch = odata_type.name == "CouponCodes" and above is not None and above.name == _BATCHES
+    return _Reading(names[-1], path, options, columns, path.rpartition("/")[0] if is_of_batch else None)
 
 
 def _type_at(edm: Edm, names: Sequence[str]) -> EntityType | None:
     """Return the type of the rows at a path of names."""
-    if names[0] not in edm.entity_sets:
+    if not names or names[0] not in edm.entity_sets:
         return None
     found: EntityType = edm.entity_types[edm.entity_sets[names[0]].entity_type]
     for name in names[1:]:

@@ -155,6 +155,7 @@ async def _add(
     refuse_too_many(kind, batch.quantity)
     columns = {
         "coupon_type_id": kind.id,
+        "batch_id": batch.id,
         "status": "ACTIVE",
         "issuance_channel": "BATCH",
         "created_at": at,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -16,7 +17,7 @@ from promenade.store.driver.unit import Session
 from promenade.workflows.access.clients import create_client
 from promenade.workflows.access.tenants import create_tenant
 from tests.kit.api_client import SECRET, ApiClient
-from tests.kit.databases import DIALECTS, Databases
+from tests.kit.databases import DIALECTS, Databases, Dialect
 from tests.kit.in_process import InProcess
 from tests.kit.service import Running
 from tests.web.conftest import run
@@ -99,9 +100,16 @@ async def furnish(database_url: str) -> None:
 @pytest.fixture(scope="package", params=DIALECTS)
 def admin(request: pytest.FixtureRequest, databases: Databases) -> Iterator[Admin]:
     """Serve the admin service in this process, once per database for all tests of this package."""
-    database_url = databases.create(request.param)
+    with served(databases, request.param) as admin:
+        yield admin
+
+
+@contextmanager
+def served(databases: Databases, dialect: Dialect, *, has_worker: bool = True) -> Iterator[Admin]:
+    """Serve the admin service on a new database; without a worker what is queued stays so."""
+    database_url = databases.create(dialect)
     run(furnish(database_url))
-    with patient(), InProcess(database_url) as service, service.client() as http:
+    with patient(), InProcess(database_url, has_worker=has_worker) as service, service.client() as http:
         yield Admin(service=service, database_url=database_url, http=http)
     databases.drop(database_url)
 

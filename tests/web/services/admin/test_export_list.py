@@ -5,17 +5,24 @@ from __future__ import annotations
 import csv
 import io
 import json
+import secrets
 import zipfile
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 from lxml import etree
 
+from promenade.ids import new_id
+from promenade.store.driver.session import open_database
 from promenade.web.http.downloads import send_pieces
 from promenade.web.odata import export
-from tests.web.services.admin.conftest import Admin, fault
+from promenade.workflows.coupons.generation import make_portion
+from tests.kit.databases import DIALECTS, Databases, Dialect
+from tests.web.conftest import run
+from tests.web.services.admin.conftest import MADE, OWN, Admin, fault, served
 
 GERMAN = {"separator": ";", "decimal": ",", "language": "de", "timeZone": "Europe/Berlin"}
 COLUMNS = [
@@ -169,6 +176,75 @@ def test_an_export_of_what_leads_to_coupon_codes_is_in_the_audit_trail_too(admin
 def _last_export(admin: Admin) -> tuple[str, str] | None:
     trail = admin.read("AuditLogs?$filter=action eq 'EXPORT'&$orderby=timestamp desc&$top=1")["value"]
     return (trail[0]["entityType"], trail[0]["note"]) if trail else None
+
+
+CODES = [{"path": "code", "label": "Code"}, {"path": "status", "label": "Status"}]
+
+
+def _made(admin: Admin, number: int) -> dict[str, Any]:
+    kind = admin.make("CouponTypes", code=admin.unique(), name="Thanks", status="ACTIVE", IsActiveEntity=True)
+    path = f"CouponTypes(ID={kind['ID']},IsActiveEntity=true)/AdminService.generateCodes"
+    for _ in range(2):  # the codes of the first are not in the file of the second
+        made = admin.post(path, {"numberOfCodes": number})
+    batch: dict[str, Any] = made.json()
+    assert batch["status"] == "COMPLETED"
+    return batch
+
+
+def _downloads(admin: Admin, batch: dict[str, Any]) -> list[tuple[str, str, str]]:
+    asked = f"AuditLogs?$filter=ownerId eq '{batch['ID']}' and action eq 'EXPORT'&$orderby=timestamp"
+    return [(one["actor"], one["entityName"], one["note"]) for one in admin.read(asked)["value"]]
+
+
+def test_the_codes_of_a_batch_are_downloaded_and_each_download_is_in_its_history(admin: Admin) -> None:
+    batch = _made(admin, 1000)
+    kept = {one["code"] for one in admin.read(f"CouponCodes?$filter=batch_ID eq {batch['ID']}&$top=1000")["value"]}
+    asked = {"url": f"CouponCodeBatches({batch['ID']})/codes", "columns": CODES}
+    lines = admin.post("exportList", asked).content.decode("utf-8-sig").splitlines()
+    assert (lines[0], len(lines), {one.partition(",")[0] for one in lines[1:]}) == ("Code,Status", 1001, kept)
+    admin.make("CouponCodeBatches", couponType_ID=batch["couponType_ID"], quantity=1)
+    admin.patch(f"CouponCodeBatches({batch['ID']})", {"name": "Flyer"})
+    some = {**asked, "format": "xlsx", "url": f"{asked['url']}?$filter=status eq 'ACTIVE'"}
+    assert admin.post("exportList", some, client="treasurer").status_code == 200
+    first, second = _downloads(admin, batch)
+    assert first[1:] == ("Thanks", "CSV")
+    assert second[1:] == ("Flyer", "XLSX, $filter=status eq 'ACTIVE'")
+    assert first[0] != second[0]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_batch_that_is_being_generated_says_so_instead_of_giving_a_part(
+    databases: Databases, dialect: Dialect
+) -> None:
+    with served(databases, dialect, has_worker=False) as admin:
+        kind = admin.make("CouponTypes", code=admin.unique(), name="Thanks", status="ACTIVE", IsActiveEntity=True)
+        batch = admin.make("CouponCodeBatches", couponType_ID=kind["ID"], quantity=3)
+        asked = {"url": f"CouponCodeBatches({batch['ID']})/codes", "columns": CODES}
+        for there in range(3):
+            answer = admin.post("exportList", asked)
+            assert fault(answer)[:2] == (409, "BATCH_UNFINISHED")
+            assert f"{there} of 3" in answer.json()["error"]["message"]
+            run(_make_one(admin.database_url, batch["ID"]))
+        assert _downloads(admin, batch) == []
+        assert len(admin.post("exportList", asked).content.splitlines()) == 4
+
+
+async def _make_one(database_url: str, batch_id: str) -> None:
+    database = await open_database(database_url)
+    try:
+        made = partial(make_portion, batch_id=batch_id, size=1, at=MADE, new_id=new_id, draw=secrets.choice)
+        assert await database.write(made, tenant=OWN)
+    finally:
+        await database.close()
+
+
+def test_nobody_downloads_a_batch_of_another_tenant_or_without_a_role_of_administration(admin: Admin) -> None:
+    batch = _made(admin, 1)
+    asked = {"url": f"CouponCodeBatches({batch['ID']})/codes", "columns": CODES}
+    assert admin.post("exportList", asked, client="stranger").status_code == 404
+    for client in ("till", "integrator"):
+        assert admin.post("exportList", asked, client=client).status_code == 403
+    assert _downloads(admin, batch) == []
 
 
 @pytest.mark.parametrize(

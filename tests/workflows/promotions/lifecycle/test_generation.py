@@ -56,6 +56,7 @@ async def test_a_batch_made_at_once_leaves_codes_in_the_pool(office: Office) -> 
     for one in made:
         assert (one["couponType_ID"], one["status"], one["issuedAt"], one["customerId"]) == (kind, "ACTIVE", None, None)
         assert (one["source"], one["issuanceChannel"], one["createdBy"]) == ("MANUAL", "BATCH", "ann")
+        assert one["batch_ID"] == batch
         assert len(one["code"]) == 12
         assert set(one["code"]) <= set(DEFAULT_SHAPE.alphabet)
     assert sorted(await office.trail(kind)) == ["CREATE", "GENERATE_CODES"]

@@ -1987,6 +1987,7 @@ CREATE TABLE coupon_codes (
 	modified_at BIGINT NOT NULL,
 	modified_by VARCHAR(255),
 	coupon_type_id VARCHAR(36) NOT NULL,
+	batch_id VARCHAR(36),
 	version INTEGER DEFAULT '1' NOT NULL,
 	CONSTRAINT pk_coupon_codes__key PRIMARY KEY (tenant_id, id),
 	CONSTRAINT ck_coupon_codes__redemption_count_min CHECK (redemption_count >= 0),
@@ -1994,6 +1995,8 @@ CREATE TABLE coupon_codes (
 	CONSTRAINT uq_coupon_codes__code UNIQUE (tenant_id, code),
 	CONSTRAINT uq_coupon_codes__issuing_transaction_id_issuing_promot_1ed4fe12 UNIQUE (tenant_id, issuing_transaction_id, issuing_promotion_id, coupon_type_id)
 );
+
+CREATE INDEX ix_coupon_codes__batch_id_id ON coupon_codes (tenant_id, batch_id, id);
 
 CREATE INDEX ix_coupon_codes__coupon_type_id_status_issued_at ON coupon_codes (tenant_id, coupon_type_id, status, issued_at);
 

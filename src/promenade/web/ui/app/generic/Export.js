@@ -24,12 +24,13 @@ sap.ui.define(
       timeZone: Zone.current()
     });
 
-    async function save({binding, columns, title}, format) {
+    async function save({binding, columns, title, onSaved}, format) {
       try {
         const url = binding().getDownloadUrl();
         const order = {url: url.slice(url.indexOf(ROOT) + ROOT.length), columns: columns(), format, ...region()};
         const file = await Http.post(`${ROOT}exportList`, order, {isFile: true});
         Download.save(file, `${title}.${format}`);
+        onSaved?.();
       } catch (error) {
         Messages.show(error);
       }
@@ -39,7 +40,10 @@ sap.ui.define(
       /** The column of a field: what people read of it. */
       columnOf: (field) => ({path: field.textPath || field.path, label: field.label}),
 
-      /** A button that saves a list: `binding()` gives the binding of its rows, `columns()` `[{path, label}]`. */
+      /**
+       * A button that saves a list: `binding()` gives the binding of its rows, or what has its `getDownloadUrl()`;
+       * `columns()` `[{path, label}]`; `onSaved()` is called once somebody has the file.
+       */
       button(list) {
         const item = (format) => new MenuItem({text: Texts.of(`export.${format}`), press: () => save(list, format)});
         return new MenuButton({

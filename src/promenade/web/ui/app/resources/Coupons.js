@@ -9,6 +9,7 @@ sap.ui.define(
     "sap/ui/core/Component",
     "promenade/generic/Extensions",
     "promenade/generic/Format",
+    "promenade/resources/BatchDownload",
     "promenade/resources/CouponPool",
     "promenade/resources/Doing",
     "promenade/resources/NeedsCoupon",
@@ -25,6 +26,7 @@ sap.ui.define(
     Component,
     Extensions,
     Format,
+    BatchDownload,
     CouponPool,
     Doing,
     NeedsCoupon,
@@ -69,14 +71,23 @@ sap.ui.define(
 
     return {
       /**
-       * Adds the pool with its batches, and the making and issuing of codes, to the pages of coupon types; a promotion
-       * that runs is linked after a question.
+       * Adds the pool with its batches, and the making and issuing of codes, to the pages of coupon types, and the
+       * download of their codes to those of batches; a promotion that runs is linked after a question.
        */
       extend() {
         Extensions.add("CouponTypePromotions", {
           beforeCreate: [({promotion_ID: id}) => (id ? NeedsCoupon.mayLink(id) : true)]
         });
-        Extensions.add("CouponCodeBatches", {underWay: ["QUEUED", "RUNNING"]});
+        Extensions.add("CouponCodeBatches", {
+          underWay: BatchDownload.UNDER_WAY,
+          sections: [
+            {
+              id: "download",
+              titleKey: "resources.download",
+              create: ({view, model}) => BatchDownload.create(view, model)
+            }
+          ]
+        });
         Extensions.add(SET, {
           sections: [
             {
