@@ -9,7 +9,7 @@ from types import MappingProxyType
 from docs import public_reference as reference
 from docs.markdown import table
 from odata_server.draft import ACTIVATE, ADMINISTRATIVE_DATA, EDIT, PREPARE
-from odata_server.edm import Operation, Parameter
+from odata_server.edm import Function, Operation, Parameter, Primitive
 from promenade import model
 from promenade.model import EntityType
 from promenade.model.declare import DRAFT, DRAFT_NODE, NONE, PLAIN, RO, RW_RESTRICTED, Service
@@ -127,8 +127,9 @@ _LISTS = (
 )
 _BOUND = inspect.cleandoc(
     """
-    All are bound to an active entity, and POST; on the key of a draft they are 409 `IS_A_DRAFT`. Every move of a state
-    is in AuditLogs with its verb, an event goes to subscribers, and the next basket is priced by it.
+    All are bound to an active entity, and POST unless they only read; on the key of a draft they are 409 `IS_A_DRAFT`.
+    Every move of a state is in AuditLogs with its verb, an event goes to subscribers, and the next basket is priced by
+    it.
     """
 )
 _BESIDE = inspect.cleandoc(
@@ -187,6 +188,10 @@ ACTION_FAULTS: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
             "409 `EVENT_GONE`: the event is no longer kept",
             "409 `SUBSCRIPTION_GONE`, `SUBSCRIPTION_INACTIVE`: whom it was for was deleted, or is switched off",
         ),
+        ("NotificationLogs", "payload"): (_GONE,),
+        ("WebhookSubscriptions", "sendTest"): (
+            "409 `EVENT_GONE`: a test still waits, but its event is no longer kept",
+        ),
         ("WebhookSubscriptions", "replayEvents"): (
             "400 `PERIOD_EMPTY`: `to` is not after `from`",
             "409 `SUBSCRIPTION_INACTIVE`: it is switched off",
@@ -225,12 +230,17 @@ def _actions() -> Iterator[str]:
 def _action(one: Operation) -> str:
     faults = ACTION_FAULTS[one.binding or "", one.name]
     rows = [
-        ("Address", f"`POST /admin/{one.binding}(<ID>)/{one.name}`"),
+        ("Address", f"`{_call(one)}`"),
         ("Parameters", "<br>".join(_parameter(given) for given in one.parameters) or "none"),
         ("Answer", _answer(one)),
         ("Errors", "<br>".join(faults)),
     ]
     return f"### {one.binding}: {one.name}\n\n{reference.description_of(one)}\n\n{table(('', ''), rows)}"
+
+
+def _call(one: Operation) -> str:
+    path = f"/admin/{one.binding}(<ID>)/{one.name}"
+    return f"GET {path}()" if isinstance(one, Function) else f"POST {path}"
 
 
 def _parameter(given: Parameter) -> str:
@@ -244,6 +254,8 @@ def _answer(one: Operation) -> str:
         return "204"
     if returns.entity_type is not None:
         return f"the row of {_place(returns.entity_type)}"
+    if isinstance(returns.type, Primitive):
+        return "a text `value`, or 204"
     properties = getattr(returns.type, "properties", ())
     shown = "<br>".join(f"`{prop.name}`: {reference.description_of(prop)}" for prop in properties)
     return f"{'a list `value` of' if returns.collection else 'one of'}:<br>{shown}"

@@ -11,7 +11,7 @@ import promenade.engine.catalogue  # registers every rule type
 from promenade.engine.benefits.registry import benefit_forms, loyalty_forms
 from promenade.engine.conditions import condition_types
 from promenade.engine.forms import Form, in_order
-from promenade.events import events
+from promenade.events import events, subscribable_kinds
 from promenade.model.codelists import code_list
 from promenade.model.texts.benefits import ACTIONS, LOYALTY_ACTIONS
 from promenade.model.texts.conditions import CONDITIONS
@@ -105,7 +105,7 @@ def _members(value: Mapping[str, Any], indent: str, depth: int) -> list[str]:
 
 
 def _event_kinds() -> str:
-    kinds = ",\n".join(f'    "{kind}"' for kind in events())
+    kinds = ",\n".join(f'    "{kind}"' for kind in subscribable_kinds())
     doc = "/** Kinds of events that can be subscribed to; each has a sentence `resources.event.<kind>`. */"
     head = f'sap.ui.define([], function () {{\n  "use strict";\n\n  {NOTICE}\n  {doc}\n'
     return f"{head}  return [\n{kinds}\n  ];\n}});\n"

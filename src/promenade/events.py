@@ -29,6 +29,7 @@ class Event(msgspec.Struct, frozen=True, rename="camel"):
 
     kind: ClassVar[str]
     since: ClassVar[int]
+    subscribable: ClassVar[bool]  # False: it is sent to one subscription, whatever that has chosen
     sentences: ClassVar[Mapping[str, str]]  # by language: the sentence that the back office shows
 
 
@@ -45,7 +46,7 @@ class Envelope(msgspec.Struct, frozen=True, rename="camel"):
 _REGISTRY: dict[str, type[Event]] = {}
 
 
-def event(kind: str, *, since: int, de: str, en: str = "") -> Callable[[type[E]], type[E]]:
+def event(kind: str, *, since: int, de: str, en: str = "", subscribable: bool = True) -> Callable[[type[E]], type[E]]:
     """Register a class as the event ``kind``, sent since minor version ``since``.
 
     ``de`` and ``en`` are the sentences for the back office; ``en`` defaults to the docstring. Raises ValueError for a
@@ -57,6 +58,7 @@ def event(kind: str, *, since: int, de: str, en: str = "") -> Callable[[type[E]]
             raise ValueError(f"event {kind} is defined twice")
         cls.kind = kind
         cls.since = since
+        cls.subscribable = subscribable
         cls.sentences = {"en": en or inspect.cleandoc(cls.__doc__ or ""), "de": de}
         _REGISTRY[kind] = cls
         return cls
@@ -65,8 +67,13 @@ def event(kind: str, *, since: int, de: str, en: str = "") -> Callable[[type[E]]
 
 
 def events() -> Mapping[str, type[Event]]:
-    """Return all kinds of events, in the order of this module; a subscription may name these, or ``*``."""
+    """Return all kinds of events, in the order of this module."""
     return MappingProxyType(_REGISTRY)
+
+
+def subscribable_kinds() -> list[str]:
+    """Return the kinds that a subscription may name, in the order of this module; ``*`` stands for all of them."""
+    return [kind for kind, cls in _REGISTRY.items() if cls.subscribable]
 
 
 # --- the words that payloads are made of ------------------------------------------------------------------------------
@@ -427,3 +434,19 @@ class WebhookDeliveryDeadLetter(Event, frozen=True):
     subscription_disabled: Annotated[
         bool, Meta(description="Whether the subscription was switched off with it: nothing is sent to it any more.")
     ] = False
+
+
+@event(
+    "WEBHOOK_TEST",
+    since=13,
+    de="Ein Test: Jemand hat ihn an diesen einen Webhook gesendet.",
+    en="A test: somebody has sent it to this one subscription.",
+    subscribable=False,
+)
+class WebhookTest(Event, frozen=True):
+    """A test that somebody has sent to this one subscription, whatever events it has chosen; nothing has happened."""
+
+    subscription_id: Annotated[str, Meta(description="ID of the subscription.")]
+    subscription_name: Annotated[str | None, Meta(description="What the subscription is called.")]
+    actor: Actor
+    is_test: Annotated[bool, Meta(description="Always true.")] = True

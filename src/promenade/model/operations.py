@@ -312,6 +312,23 @@ def _of_webhooks() -> tuple[Operation, ...]:
                 "Sends the same event again, with the same webhook-id and the same body, whatever its delivery status."
             ),
         ),
+        Function(
+            name="payload",
+            binding="NotificationLogs",
+            returns=ReturnType(type=Primitive.STRING, nullable=True),
+            annotations=_described(
+                "The body that is sent, the same in every attempt; nothing once the event is no longer kept."
+            ),
+        ),
+        Action(
+            name="sendTest",
+            binding="WebhookSubscriptions",
+            returns=ReturnType(entity_type="NotificationLogs", nullable=False),
+            annotations=_described(
+                "Sends an event WEBHOOK_TEST to this subscription alone, also while it is disabled, and returns the"
+                " delivery. While a test still waits, that one is sent at once instead of another."
+            ),
+        ),
         Action(
             name="replayEvents",
             binding="WebhookSubscriptions",

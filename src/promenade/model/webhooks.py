@@ -25,6 +25,7 @@ from promenade.model.ui.criticality import status_criticality
 __all__ = ["NotificationLogs", "WebhookSubscriptions"]
 
 _EVERYWHERE = frozenset({PUBLIC, ADMIN, REPORTING})
+_BUT_ADMIN = _EVERYWHERE - {ADMIN}
 
 
 class WebhookSubscriptions(Entity, public=RW, admin=PLAIN):
@@ -73,6 +74,9 @@ class NotificationLogs(
     attempts = integer("Number of attempts.", default=0, read_only=True)
     http_status = integer("HTTP status of the last response.", read_only=True)
     last_error = text(1000, "Reason why the last attempt failed.", read_only=True)
+    response_body = text(1000, "Beginning of the body of the last response, as text.", read_only=True,
+                         hidden_from=_BUT_ADMIN)  # fmt: skip
+    duration_in_ms = integer("Duration of the last attempt in milliseconds.", read_only=True, hidden_from=_BUT_ADMIN)
     last_attempt_at = timestamp("Time of the last attempt.", read_only=True)
     next_attempt_at = timestamp("Time of the next attempt.", read_only=True)
     delivered_at = timestamp("Time of the delivery.", read_only=True)

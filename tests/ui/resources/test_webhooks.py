@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import expect
 
-from promenade.events import events
+from promenade.events import events, subscribable_kinds
 from tests.kit.receiver import Answer, Receiver
 from tests.ui.desk import WAIT_MS, Desk
 from tests.ui.test_texts import APP, texts
@@ -44,7 +44,7 @@ def _subscribe(desk: Desk, url: str, **values: object) -> str:
 
 def test_every_kind_of_event_can_be_chosen_and_has_a_sentence() -> None:
     offered = re.findall(r'"([\w.]+)"', Path(APP / "resources" / "eventKinds.js").read_text("utf-8").split("return")[1])
-    assert sorted(offered) == sorted(events())
+    assert sorted(offered) == sorted(subscribable_kinds())
     for language in ("en", "de"):
         assert {f"resources.event.{kind}" for kind in events()} <= texts("resources", language).keys()
 

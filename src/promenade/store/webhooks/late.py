@@ -6,12 +6,12 @@ from collections.abc import Callable
 from datetime import datetime
 
 import msgspec
-from sqlalchemy import insert, select
+from sqlalchemy import select
 
 from promenade.events import Event
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
-from promenade.store.webhooks.outbox import outbox_row
+from promenade.store.webhooks.outbox import keep, outbox_row
 from promenade.store.webhooks.planning import Delivery, Waiting, plan
 from promenade.store.webhooks.replay import hold_events
 
@@ -42,7 +42,6 @@ async def send_to(
     held = await hold_events(session, kept)
     event_id = min(held, default=row.id)
     if not held:
-        new = {"id": row.id, "kind": row.kind, "payload": row.payload, "created_at": happened_at, "dispatched_at": at}
-        await session.rowcount(insert(_EVENTS), new)
+        await keep(session, row, happened_at=happened_at, at=at)
     waiting = Waiting(session.tenant or "", event_id, event.kind, None, at)
     await plan(session, [Delivery(new_id(), waiting, None, callback_url)], at=at)

@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlalchemy import Row, and_, select
 
+from promenade.events import WebhookTest
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.webhooks.queue import Claim, among
@@ -23,7 +24,7 @@ _SUBSCRIPTIONS = table("WebhookSubscriptions")
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A claimed delivery. ``is_wanted``: its subscription is active, or it goes to a callback URL of its own.
+    """A claimed delivery. ``is_wanted``: its subscription is active, or it is a test, or to a callback URL of its own.
 
     ``payload`` None: the event has been deleted. ``secret`` None: sent without a signature.
     """
@@ -36,6 +37,11 @@ class Message:
     payload: bytes | None
     secret: str | None
     previous_secret: str | None
+
+    @property
+    def is_test(self) -> bool:
+        """Whether somebody sent it to try the subscription out."""
+        return self.event_type == WebhookTest.kind
 
 
 async def messages(session: Session, claims: Sequence[Claim], *, at: datetime) -> list[Message]:
@@ -97,8 +103,15 @@ def _message(claim: Claim, row: Row[Any], signers: dict[tuple[str, str], Row[Any
         event_type=row.event_type,
         callback_url=row.current_url or row.callback_url,
         subscription_id=row.subscription_id,
-        is_wanted=bool(row.is_active) if is_subscribed else True,
+        is_wanted=_is_wanted(row),
         payload=row.payload,
         secret=None if signer is None else signer.secret,
         previous_secret=signer.previous_secret if signer is not None and signs_still else None,
     )
+
+
+def _is_wanted(row: Row[Any]) -> bool:
+    if row.subscription_id is None or row.is_active:
+        return True
+    is_there = row.is_active is not None
+    return is_there and row.event_type == WebhookTest.kind

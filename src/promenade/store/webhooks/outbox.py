@@ -68,6 +68,12 @@ def outbox_row(tenant_id: str, event: Event, *, event_id: str, at: datetime) -> 
     return OutboxRow(event_id, event.kind, _body(tenant_id, event, at))
 
 
+async def keep(session: Session, row: OutboxRow, *, happened_at: datetime, at: datetime) -> None:
+    """Store an event that is planned for nobody; the caller plans its deliveries, ``at``."""
+    values = {"id": row.id, "kind": row.kind, "payload": row.payload, "created_at": happened_at, "dispatched_at": at}
+    await session.rowcount(_inserting(), values)
+
+
 @cache
 def _inserting() -> Insert:
     return insert(table("outbox_events"))

@@ -47,6 +47,8 @@ class Outcome:
     error: str | None = None
     next_at: datetime | None = None
     ends: bool = False
+    response_body: str | None = None
+    duration_in_ms: int | None = None
 
     @property
     def attempts(self) -> int:
@@ -60,9 +62,9 @@ class Outcome:
 
     @property
     def subscription(self) -> Key | None:
-        """(tenant, ID) of the subscription, if there is one."""
+        """(tenant, ID) of the subscription whose health it tells about; tests tell nothing about any."""
         one = self.message.subscription_id
-        return None if one is None else (self.message.claim.tenant_id, one)
+        return None if one is None or self.message.is_test else (self.message.claim.tenant_id, one)
 
 
 async def write_outcomes(
@@ -82,7 +84,9 @@ async def write_outcomes(
         (outcome.message.claim.tenant_id, _dead_letter(outcome, outcome.message.claim.key in switching))
         for outcome in held
         # INVARIANT (W5): a dead letter about a dead letter is never sent.
-        if outcome.is_dead and outcome.message.event_type != WebhookDeliveryDeadLetter.kind
+        if outcome.is_dead
+        and outcome.message.event_type != WebhookDeliveryDeadLetter.kind
+        and not outcome.message.is_test
     ]
     await emit_for(session, events, new_id=new_id, at=at)
     return held
@@ -130,6 +134,8 @@ def _log_values(outcome: Outcome, at: datetime) -> dict[str, Any]:
         "attempts": outcome.attempts,
         "http_status": outcome.http_status,
         "last_error": outcome.error,
+        "response_body": outcome.response_body,
+        "duration_in_ms": outcome.duration_in_ms,
         "last_attempt_at": outcome.at,
         "next_attempt_at": outcome.next_at,
         "delivered_at": outcome.at if outcome.status == "DELIVERED" else None,
@@ -224,7 +230,7 @@ _LOG_UPDATE = (
             name: bindparam(name)
             for name in (
                 *("status", "callback_url", "attempts", "http_status", "last_error", "last_attempt_at"),
-                *("next_attempt_at", "delivered_at", "modified_at", "modified_by"),
+                *("next_attempt_at", "delivered_at", "modified_at", "modified_by", "response_body", "duration_in_ms"),
             )
         },
     )

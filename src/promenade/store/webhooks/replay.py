@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func, insert, select, update
 
+from promenade.events import WebhookTest
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 
@@ -82,6 +83,7 @@ def _missed(
         _EVENTS.c.created_at >= start,
         _EVENTS.c.created_at < end,
         _EVENTS.c.dispatched_at.is_not(None),  # others will be planned anyway
+        _EVENTS.c.kind != WebhookTest.kind,  # it was for one subscription alone
         func.coalesce(status.correlate(_EVENTS).scalar_subquery(), "DEAD_LETTER") == "DEAD_LETTER",
     ]
     if kinds is not None:
@@ -158,6 +160,8 @@ def _reset_values(callback_url: str, at: datetime, user: str) -> dict[str, Any]:
         "attempts": 0,
         "http_status": None,
         "last_error": None,
+        "response_body": None,
+        "duration_in_ms": None,
         "next_attempt_at": at,
         "delivered_at": None,
         "modified_at": at,

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from odata_server.draft import ACTIVATE, EDIT, IS_ACTIVE, PREPARE
-from odata_server.edm import DraftRole, DraftWay, EntitySet
+from odata_server.edm import Action, DraftRole, DraftWay, EntitySet
 from odata_server.errors import not_implemented
 from odata_server.source import ByKey, Key, OperationCall, Payload, Query, Result, Unit
 from promenade.errors import Conflict, Forbidden, NotFound, PromenadeError
@@ -87,7 +87,7 @@ class AdminUnit(AuthoredUnit):
         if call.operation.name not in _OF_DRAFTS and (call.binding or {}).get(IS_ACTIVE) is False:
             message = f"A draft cannot {call.operation.name}: activate it (draftActivate), then call the active entity."
             raise Conflict("IS_A_DRAFT", message)
-        self._has_written = True
+        self._has_written = self._has_written or isinstance(call.operation, Action)
         return await action(self, call)
 
     async def finish(self) -> None:

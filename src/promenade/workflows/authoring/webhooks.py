@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from promenade.errors import Detail
-from promenade.events import events
+from promenade.events import subscribable_kinds
 from promenade.workflows.authoring.callbacks import check_callback
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.unit import Act, Unit, Write
@@ -48,7 +48,7 @@ class _Subscriptions(Rules):
 
 
 def _check_events(unit: Unit, write: Write) -> None:
-    known = events()
+    known = subscribable_kinds()
     target = write.target("event_types")
     for one in write.after["event_types"] or () if "event_types" in write.given else ():
         if one != "*" and one not in known:

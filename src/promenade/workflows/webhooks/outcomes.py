@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from standardwebhooks import Webhook
@@ -24,7 +26,8 @@ JITTER_PERCENT = 10
 
 async def attempt(context: Context, sender: Sender, message: Message, draw: Draw) -> Outcome:
     """Sign and send a delivery once; raises nothing except when it is cancelled."""
-    at = context.clock()
+    at, loop = context.clock(), asyncio.get_running_loop()
+    began = loop.time()
     payload = message.payload or b""
     try:
         headers = sign(message.secret, message.previous_secret, message.claim.event_id, at, payload)
@@ -32,9 +35,10 @@ async def attempt(context: Context, sender: Sender, message: Message, draw: Draw
         attempted = AttemptResult(error="The subscription's secret cannot be read: it must be base64.")
     else:
         attempted = await sender.post(message.callback_url, headers, payload, at=at)
-    return outcome_of(
+    outcome = outcome_of(
         message, attempted, at=at, ended_at=context.clock(), schedule=context.webhook_retry_schedule, draw=draw
     )
+    return replace(outcome, response_body=attempted.body, duration_in_ms=round((loop.time() - began) * 1000))
 
 
 def outcome_of(

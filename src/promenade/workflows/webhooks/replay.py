@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from promenade.errors import Conflict, Invalid, NotFound
+from promenade.events import WebhookTest
 from promenade.store.authoring.statements import Columns, Lock, read_rows
 from promenade.store.authoring.trail import Subject, trail_entry, write_trail
 from promenade.store.driver.unit import Session
@@ -58,12 +59,13 @@ async def replay_delivery(authoring: Authoring, session: Session, log_id: str, *
         message = "The event is no longer kept; what happened since is in AuditLogs and in the rows themselves."
         raise Conflict("EVENT_GONE", message)
     if not authoring.makes_room(1):
-        raise _too_many()
+        raise too_many()
     await store.renew_logs(session, (log_id,), callback_url=callback_url, at=at, user=authoring.user)
-    lane = lane_of(log["subscription_id"], callback_url)
+    lane = lane_of(None if log["event_type"] == WebhookTest.kind else log["subscription_id"], callback_url)
     await enqueue(session, [Queued(log_id, lane, log["event_id"], at)])
     note = f"was {log['status']} after {log['attempts']} attempts"
-    await _audit(authoring, session, "NotificationLogs", log_id, log["event_type"], note, at)
+    subject = Subject("NotificationLogs", log_id, log["event_type"])
+    await write_audit(authoring, session, "REPLAY", subject, note, at)
 
 
 async def _read_log(session: Session, log_id: str, *, lock: Lock = None) -> Columns:
@@ -80,7 +82,8 @@ async def _address_of(session: Session, log: Columns) -> str:
     found = await read_rows(session, "WebhookSubscriptions", "id", (log["subscription_id"],), lock="share")
     if not found:
         raise Conflict("SUBSCRIPTION_GONE", "The subscription that it was for has been deleted.")
-    _check_active(found[0])
+    if log["event_type"] != WebhookTest.kind:
+        _check_active(found[0])
     return str(found[0]["callback_url"])
 
 
@@ -140,7 +143,7 @@ async def replay_events(
     _check_active(subscription)
     planned = await _still_missed(session, subscription, found.events)
     if not authoring.makes_room(len(planned)):
-        raise _too_many()
+        raise too_many()
     added = [(log_id or authoring.new_id(), log_id is None, event) for log_id, event in planned]
     whither = {"callback_url": subscription["callback_url"], "at": at, "user": authoring.user}
     new = [(log_id, event) for log_id, is_new, event in added if is_new]
@@ -154,8 +157,7 @@ async def replay_events(
     ]
     await enqueue(session, queued)
     note = f"{len(added)} events from {period.start.isoformat()} to {found.until.isoformat()}"
-    name = str(subscription["name"] or subscription_id)
-    await _audit(authoring, session, "WebhookSubscriptions", subscription_id, name, note, at)
+    await write_audit(authoring, session, "REPLAY", subject_of(subscription), note, at)
     return Replayed(len(added), found.until)
 
 
@@ -180,12 +182,18 @@ async def _still_missed(
 # --- what is told of it -----------------------------------------------------------------------------------------------
 
 
-async def _audit(
-    authoring: Authoring, session: Session, set_name: str, row_id: str, name: str, note: str, at: datetime
+async def write_audit(
+    authoring: Authoring, session: Session, verb: str, subject: Subject, note: str, at: datetime
 ) -> None:
-    subject = Subject(set_name, row_id, name)
-    await write_trail(session, [trail_entry(authoring.new_id(), at, authoring.user, "REPLAY", subject, note=note)])
+    """Write to the audit trail that somebody has something sent."""
+    await write_trail(session, [trail_entry(authoring.new_id(), at, authoring.user, verb, subject, note=note)])
 
 
-def _too_many() -> Invalid:
+def subject_of(subscription: Columns) -> Subject:
+    """Return a subscription as the audit trail names it."""
+    return Subject("WebhookSubscriptions", str(subscription["id"]), str(subscription["name"] or subscription["id"]))
+
+
+def too_many() -> Invalid:
+    """Return the refusal to send more in one unit of work."""
     return Invalid("TOO_MANY_ROWS", "One change set cannot send so many events again; use several.")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
+from unicodedata import category
 
 import httpcore2
 import httpx2
@@ -19,10 +20,12 @@ from promenade.workflows.webhooks.connections import Connections
 
 SECONDS_MAX = 15.0  # for everything: look-up, connection, answer
 BODY_SECONDS_MAX = 2.0  # for the answer's body once the status is known
-BODY_BYTES_MAX = 4096  # read and discarded, so that the connection can be reused
+BODY_BYTES_MAX = 4096  # read at most, so that the connection can be reused
+BODY_CHARACTERS_MAX = 1000  # kept of it
 RETRY_AFTER_MAX = timedelta(days=1)
 
 _GONE = 410
+_NO_TEXT = "\N{REPLACEMENT CHARACTER}"
 _RETRY_AFTER_STATUSES = (429, 503)
 _FIXED = (
     (b"content-type", b"application/json"),
@@ -35,13 +38,24 @@ _FIXED = (
 class AttemptResult:
     """The result of an attempt: ``http_status`` None: no answer. ``error`` None: it was delivered.
 
-    ``retry_after`` is the wait that the receiver asks for, ``is_gone`` that it wants no more deliveries (410).
+    ``retry_after`` is the wait that the receiver asks for, ``is_gone`` that it wants no more deliveries (410),
+    ``body`` the beginning of what it answered.
     """
 
     http_status: int | None = None
     error: str | None = None
     retry_after: timedelta | None = None
     is_gone: bool = False
+    body: str | None = None
+
+
+@dataclass(slots=True)
+class _Response:
+    """What has come of a response so far; ``status`` 0: nothing."""
+
+    status: int = 0
+    retry_after: str | None = None
+    body: bytes = b""
 
 
 class _BadUrl(Exception):
@@ -82,12 +96,12 @@ class Sender:
         """
         try:
             request = self._request(url, headers, body)
-            status, retry_after = await self._exchange(request)
+            response = await self._exchange(request)
         except TimeoutError:
             return AttemptResult(error=f"There was no answer within {self._seconds_max:g} seconds.")
         except Exception as error:  # any error caused by a foreign server is a failed attempt
             return AttemptResult(error=_sentence(error))
-        return _result_of(status, retry_after, at)
+        return replace(_result_of(response.status, response.retry_after, at), body=_text_of(response.body))
 
     def _request(self, url: str, headers: Mapping[str, str], body: bytes) -> httpcore2.Request:
         try:
@@ -115,30 +129,34 @@ class Sender:
             extensions={"sni_hostname": name.removesuffix(".")},  # host names in certificates have no trailing dot
         )
 
-    async def _exchange(self, request: httpcore2.Request) -> tuple[int, str | None]:
-        """Return the answer's status and Retry-After."""
+    async def _exchange(self, request: httpcore2.Request) -> _Response:
         loop = asyncio.get_running_loop()
         end = loop.time() + self._seconds_max
-        status = 0
-        retry_after: bytes | None = None
+        found = _Response()
         try:
             async with asyncio.timeout_at(end) as limit, self._connections.exchange(request) as response:
-                status = response.status
-                retry_after = next((value for name, value in response.headers if name.lower() == b"retry-after"), None)
+                asked = next((value for name, value in response.headers if name.lower() == b"retry-after"), None)
+                found.retry_after = None if asked is None else asked.decode("latin-1")
+                found.status = response.status
                 limit.reschedule(min(end, loop.time() + BODY_SECONDS_MAX))
-                await _discard(response)
+                await _read_body(response, found)
         except (TimeoutError, httpcore2.NetworkError, httpcore2.ProtocolError):
-            if not status:  # otherwise the status alone is the result
+            if not found.status:  # otherwise the status, and what came of the body, is the result
                 raise
-        return status, None if retry_after is None else retry_after.decode("latin-1")
+        return found
 
 
-async def _discard(response: httpcore2.Response) -> None:
-    size = 0
+async def _read_body(response: httpcore2.Response, found: _Response) -> None:
     async for chunk in response.aiter_stream():
-        size += len(chunk)
-        if size > BODY_BYTES_MAX:
+        found.body += chunk[: BODY_BYTES_MAX + 1 - len(found.body)]
+        if len(found.body) > BODY_BYTES_MAX:
             return
+
+
+def _text_of(body: bytes) -> str | None:
+    """Return the beginning of a body; what is no text is replaced, as databases do not store all of it."""
+    text = body.decode("utf-8", "replace")[:BODY_CHARACTERS_MAX].replace("\r\n", "\n")
+    return "".join(one if category(one) != "Cc" or one in "\n\t" else _NO_TEXT for one in text) or None
 
 
 def _result_of(status: int, retry_after: str | None, at: datetime) -> AttemptResult:

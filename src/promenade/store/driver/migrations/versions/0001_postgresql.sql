@@ -1149,6 +1149,8 @@ CREATE TABLE notification_logs (
 	attempts INTEGER NOT NULL,
 	http_status INTEGER,
 	last_error VARCHAR(1000) COLLATE "C",
+	response_body VARCHAR(1000) COLLATE "C",
+	duration_in_ms INTEGER,
 	last_attempt_at TIMESTAMP WITH TIME ZONE,
 	next_attempt_at TIMESTAMP WITH TIME ZONE,
 	delivered_at TIMESTAMP WITH TIME ZONE,

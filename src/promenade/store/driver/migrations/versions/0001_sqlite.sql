@@ -807,6 +807,8 @@ CREATE TABLE notification_logs (
 	attempts INTEGER NOT NULL,
 	http_status INTEGER,
 	last_error VARCHAR(1000),
+	response_body VARCHAR(1000),
+	duration_in_ms INTEGER,
 	last_attempt_at BIGINT,
 	next_attempt_at BIGINT,
 	delivered_at BIGINT,
