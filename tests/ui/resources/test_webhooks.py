@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
@@ -13,8 +14,11 @@ from playwright.sync_api import expect
 
 from promenade.events import events, subscribable_kinds
 from tests.kit.receiver import Answer, Receiver
-from tests.ui.desk import WAIT_MS, Desk
+from tests.ui.desk import WAIT_MS, Desk, escape
+from tests.ui.test_everywhere import judge
 from tests.ui.test_texts import APP, texts
+
+SECRET = f"whsec_{b64encode(b'a key of twenty-four byte').decode()}"
 
 
 def _coupon_type(desk: Desk) -> str:
@@ -97,6 +101,47 @@ def test_events_during_a_pause_of_a_subscription_are_sent_later(desk: Desk) -> N
         receiver.wait(1, path="/late")
         page.get_by_role("button", name="OK", exact=True).click()
         page.locator(".sapMObjStatusText", has_text="Delivered").first.wait_for()  # it is followed to its end
+
+
+def test_a_test_shows_what_was_sent_and_what_was_answered(desk: Desk) -> None:
+    """The first attempt fails, the second one succeeds; neither shows a secret, or HTML as anything but text."""
+    refusal = '<img src="x" onerror="alert(1)"> {0} {/ID}'
+    with Receiver() as receiver:
+        receiver.answers("/erp", Answer(500, body=refusal.encode()))
+        key = _subscribe(desk, f"{receiver.url}/erp", isActive=False, secret=SECRET)
+        page = desk.sit(address=f"/object/WebhookSubscriptions/{key}")
+        page.get_by_role("button", name="Send Test").click()
+        dialog = page.get_by_role("dialog", name="WEBHOOK_TEST")
+        expect(dialog.get_by_text("Trying again")).to_be_visible()
+        expect(dialog.get_by_text(re.compile("^500 · The receiver answered 500"))).to_be_visible()
+        expect(dialog.get_by_text(re.compile("^[0-9,]+ ms$"))).to_be_visible()
+        expect(dialog.get_by_role("textbox", name="What the receiver answered")).to_have_value(refusal)
+        expect(dialog.get_by_role("textbox", name="What is sent")).to_have_value(re.compile('"isTest": true'))
+        assert judge(page) == []
+        assert SECRET not in page.content()
+        escape(page)
+        receiver.answers("/erp", Answer(202, body=b'{"queued":7}'))
+        page.get_by_role("button", name="Send Test").click()
+        expect(dialog.get_by_text("Delivered")).to_be_visible()  # it is followed to its end
+        expect(dialog.get_by_text("202", exact=True)).to_be_visible()
+        expect(dialog.get_by_role("textbox", name="What the receiver answered")).to_have_value('{"queued":7}')
+        escape(page)
+        page.locator("tr", has_text="WEBHOOK_TEST").get_by_role("button", name="What Was Sent").click()
+        expect(dialog.get_by_text("Delivered")).to_be_visible()
+        assert len({one.headers["webhook-id"] for one in receiver.requests("/erp")}) == 1
+
+
+def test_who_may_not_change_subscriptions_sends_no_test(desk: Desk) -> None:
+    with Receiver() as receiver:
+        key = _subscribe(desk, f"{receiver.url}/erp", isActive=False)
+        with desk.shop.http() as http:
+            assert http.post(f"/admin/WebhookSubscriptions({key})/sendTest", json={}).status_code == 200
+        page = desk.sit("planner", address=f"/object/WebhookSubscriptions/{key}", language="de")
+        page.locator("tr", has_text="WEBHOOK_TEST").get_by_role("button", name="Was gesendet wurde").click()
+        dialog = page.get_by_role("dialog", name="WEBHOOK_TEST")
+        expect(dialog.get_by_text("Zugestellt")).to_be_visible()
+        escape(page)
+        expect(page.get_by_role("button", name="Test senden")).to_have_count(0)
 
 
 @pytest.mark.smoke

@@ -21,6 +21,7 @@ sap.ui.define(
     "promenade/generic/Messages",
     "promenade/generic/Meta",
     "promenade/net/Http",
+    "promenade/resources/DeliveryDialog",
     "promenade/resources/Doing",
     "promenade/resources/Following",
     "promenade/resources/Polling",
@@ -49,6 +50,7 @@ sap.ui.define(
     Messages,
     Meta,
     Http,
+    DeliveryDialog,
     Doing,
     Following,
     Polling,
@@ -64,7 +66,6 @@ sap.ui.define(
       waiting: ["PENDING", "RETRYING"],
       done: ["DELIVERED"]
     };
-    const COLOURS = {PENDING: "None", RETRYING: "Warning", DELIVERED: "Success", DEAD_LETTER: "Error"};
     const LOOKS = 8; // for what became of a delivery that was sent again
     const unread = (path) => ({path, targetType: "any"});
 
@@ -159,6 +160,21 @@ sap.ui.define(
       });
     }
 
+    function detailsButton(t) {
+      return new Button({
+        icon: "sap-icon://detail-view",
+        tooltip: t("resources.delivery.show"),
+        type: "Transparent",
+        async press(event) {
+          try {
+            await DeliveryDialog.open(event.getSource().getBindingContext().getProperty("ID"));
+          } catch (error) {
+            Messages.show(error);
+          }
+        }
+      });
+    }
+
     function toolbar({t, id}, table, label, progress) {
       return new OverflowToolbar({
         style: "Clear",
@@ -188,7 +204,7 @@ sap.ui.define(
     function statusOf(t) {
       return new ObjectStatus({
         text: {...unread("status"), formatter: (status) => (status ? t(`resources.delivery.${status}`) : "")},
-        state: {...unread("status"), formatter: (status) => COLOURS[status] || "None"}
+        state: {...unread("status"), formatter: (status) => DeliveryDialog.COLOURS[status] || "None"}
       });
     }
 
@@ -208,6 +224,7 @@ sap.ui.define(
           statusOf(t),
           new Text({text: "{attempts}"}),
           answer(t),
+          detailsButton(t),
           ...(mayReplay ? [replayButton(given, table)] : [])
         ]
       });
@@ -229,6 +246,7 @@ sap.ui.define(
           column(meta.field("status").label, {width: "9rem"}),
           column(meta.field("attempts").label, {width: "5rem", hAlign: "End"}),
           column(t("resources.answer"), {minScreenWidth: "Desktop", demandPopin: true}),
+          new Column({width: "3.5rem", header: new Text({text: t("resources.delivery.show"), visible: false})}),
           ...(mayReplay
             ? [
                 new Column({

@@ -8,6 +8,7 @@ sap.ui.define(
     "promenade/generic/Format",
     "promenade/generic/Meta",
     "promenade/resources/Deliveries",
+    "promenade/resources/DeliveryDialog",
     "promenade/resources/Doing",
     "promenade/resources/Secret",
     "promenade/resources/Texts",
@@ -23,6 +24,7 @@ sap.ui.define(
     Format,
     Meta,
     Deliveries,
+    DeliveryDialog,
     Doing,
     Secret,
     Texts,
@@ -48,6 +50,12 @@ sap.ui.define(
       if (answer) {
         MessageBox.information(t("resources.replayed", answer.events, Format.dateTime(answer.until)));
       }
+    }
+
+    /** Sends a test to a subscription and shows what becomes of it. */
+    async function sendTest({model, context}) {
+      const {ID} = await Doing.call(context, await Doing.action(model, SET, "sendTest"));
+      await DeliveryDialog.open(ID);
     }
 
     /** Asks for a new subscription, shows its secret, and leads to its page. */
@@ -115,6 +123,15 @@ sap.ui.define(
         isEnabled: (context) => Doing.isOpen(SET, context) && context.getProperty("isActive") === false
       },
       {
+        id: "test",
+        textKey: "resources.sendTest",
+        icon: "sap-icon://paper-plane",
+        paths: ["isActive"],
+        replaces: ["sendTest"],
+        press: sendTest,
+        isEnabled: (context) => Doing.isOpen(SET, context)
+      },
+      {
         id: "replay",
         textKey: "resources.replayPeriod",
         icon: "sap-icon://restart",
@@ -153,6 +170,14 @@ sap.ui.define(
         });
         Extensions.add("NotificationLogs", {
           actions: [
+            {
+              id: "sent",
+              textKey: "resources.delivery.show",
+              icon: "sap-icon://detail-view",
+              paths: ["status"],
+              replaces: ["payload"],
+              press: ({context}) => DeliveryDialog.open(context.getProperty("ID"))
+            },
             {
               id: "again",
               textKey: "resources.replay",
