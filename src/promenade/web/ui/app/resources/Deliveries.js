@@ -66,6 +66,7 @@ sap.ui.define(
       waiting: ["PENDING", "RETRYING"],
       done: ["DELIVERED"]
     };
+    const FOLDED = {minScreenWidth: "Tablet", demandPopin: true}; // below the others on a telephone
     const LOOKS = 8; // for what became of a delivery that was sent again
     const unread = (path) => ({path, targetType: "any"});
 
@@ -243,14 +244,16 @@ sap.ui.define(
         columns: [
           column(meta.field("createdAt").label, {width: "11rem"}),
           column(meta.field("eventType").label),
-          column(meta.field("status").label, {width: "9rem"}),
-          column(meta.field("attempts").label, {width: "5rem", hAlign: "End"}),
+          column(meta.field("status").label, {width: "9rem", ...FOLDED}),
+          column(meta.field("attempts").label, {width: "5rem", hAlign: "End", ...FOLDED}),
           column(t("resources.answer"), {minScreenWidth: "Desktop", demandPopin: true}),
           new Column({width: "3.5rem", header: new Text({text: t("resources.delivery.show"), visible: false})}),
           ...(mayReplay
             ? [
                 new Column({
                   width: "8rem",
+                  ...FOLDED,
+                  popinDisplay: "WithoutHeader",
                   hAlign: "End",
                   header: new Text({text: t("resources.replay"), visible: false})
                 })
