@@ -17,6 +17,7 @@ from promenade.store.driver.schema import table
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.catalogue import Catalogues
+from promenade.store.webhooks.planning import has_waiting
 from promenade.workflows.context import Context
 from promenade.workflows.pricing.evaluate import simulate
 from promenade.workflows.pricing.replay import replay
@@ -76,6 +77,7 @@ async def test_every_sale_is_confirmed_settled_and_can_be_priced_again(database_
             return int((await session.execute(statement))[0][0])
 
         assert await context.database.read(unfinished, tenant=made.tenant_id) == 0
+        assert not await context.database.read(has_waiting, system=True)  # a new webhook is sent no event of before
         assert {counter for *_, counter in logged} == {1, 2}
         for transaction_id, *_, counter in logged:
             assert (await replay(context, made.tenant_id, transaction_id, counter)).is_same

@@ -30,11 +30,13 @@ from promenade.workflows.reports.advice import count_shown
 from promenade.workflows.reports.aggregating import aggregate_all
 from promenade.workflows.sales.confirm import confirm
 from promenade.workflows.settlement.rules import ConfirmCommand, ConfirmedPromotion
+from promenade.workflows.webhooks.planning import plan_deliveries
 
 TENANT = "demo"
 _USER = "demo"
 _CROWD = 25
 _ADVISED_FOR = timedelta(days=8)
+_EVENTS_AT_ONCE = 1_000
 _SHOPPING = timedelta(minutes=4)  # between the first price request and the last
 
 # role -> scopes: one client for each kind of user of the service. In the back office a planner also simulates baskets
@@ -167,10 +169,12 @@ async def _advise(context: Context, at: datetime) -> None:
 
 
 async def _report(context: Context) -> None:
-    """Aggregate sales and advice as the worker would do later, so that reports have data at once."""
+    """Do what the worker would do later: reports have data at once, and a new webhook is sent no event of before."""
     while (await count_shown(context))[1]:
         pass
     await aggregate_all(context, TENANT)
+    while (await plan_deliveries(context, _EVENTS_AT_ONCE)).events:
+        pass
 
 
 async def _pay(context: Context, sale: Sale, priced: PricedIteration) -> None:
