@@ -188,8 +188,8 @@ def test_what_is_shown_is_downloaded_for_other_calendars(desk: Desk) -> None:
 
 
 def test_whoever_may_only_read_moves_nothing(desk: Desk) -> None:
-    make(desk.shop, "Numbat")
-    page = opened(desk, "numbat", role="controller")
+    make(desk.shop, "Tamarin")
+    page = opened(desk, "tamarin", role="controller")
     expect(page.get_by_role("button", name="Change the days")).to_have_count(0)
-    draw(page, bar(page, "Numbat"), 3)
+    draw(page, bar(page, "Tamarin"), 3)
     expect(page.get_by_role("dialog")).to_have_count(0)

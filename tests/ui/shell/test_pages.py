@@ -47,6 +47,7 @@ def test_each_page_names_the_window_and_takes_the_focus_that_was_left_behind(des
     expect(page).to_have_title(titled("Budgets"))
     expect(page.get_by_role("main", name="Budgets")).to_be_focused()
     desk.settle(page)  # with loaded rows
+    expect(page.get_by_role("gridcell").first).not_to_have_text("")
     page.get_by_role("gridcell").first.press("Enter")
     named = page.get_by_role("heading", level=1, name=re.compile("budget"))
     expect(page).to_have_title(titled(named.inner_text()))

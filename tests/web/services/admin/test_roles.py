@@ -79,7 +79,8 @@ def test_a_role_may_write_only_its_own_sets(admin: Admin, client: str, creates: 
 
 
 def test_an_action_needs_the_right_to_change(admin: Admin) -> None:
-    bound = [one for one in EDM.schema.operations if one.binding is not None and one.name != "check"]
+    reads = ("check", "payload")
+    bound = [one for one in EDM.schema.operations if one.binding is not None and one.name not in reads]
     assert len(bound) > 50
     for operation in bound:
         for client, allowed in (("promoter", is_promoters), ("treasurer", TREASURERS.__contains__)):
