@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from promenade.model import (
-    actions,
-    approvals,
-    articles,
-    budgets,
-    campaigns,
-    clients,
-    conditions,
-    coupons,
-    forecasts,
-    jobs,
-    logs,
-    people,
-    pilots,
-    pos_groups,
-    promotions,
-    sync,
-    templates,
-    tenants,
-    webhooks,
-)
+from promenade.model import articles, budgets, coupons, jobs, logs, pos_groups, sync, webhooks
+from promenade.model.access import clients, people, tenants
 from promenade.model.codelists import code_list, code_lists
 from promenade.model.declare import EntityType, declared
+from promenade.model.promotions import (
+    actions,
+    approvals,
+    campaigns,
+    conditions,
+    forecasts,
+    pilots,
+    promotions,
+    templates,
+)
 from promenade.model.reports import advice as advice_reports
 from promenade.model.reports import aggregator
 from promenade.model.reports import arm as arm_reports

@@ -14,7 +14,8 @@ from odata_server.edm import (
     Property,
     ReturnType,
 )
-from promenade.model.declare import ADMIN, DRAFT, PUBLIC, Service, declared
+from promenade.model import entities
+from promenade.model.declare import ADMIN, DRAFT, PUBLIC, Service
 from promenade.model.reports.operations import reporting_complex_types, reporting_operations
 
 BULK_IMPORT = "bulkImport"
@@ -70,7 +71,7 @@ def _of_public_api() -> tuple[Operation, ...]:
                 "Creates a promotion in status DRAFT from a template; every call creates a new one."
             ),
         ),
-        *(_bulk_import(entity.set_name) for entity in declared().values() if entity.importable),
+        *(_bulk_import(entity.set_name) for entity in entities() if entity.importable),
     )
 
 
@@ -156,7 +157,7 @@ _IMPORT_ACCEPTED = ComplexType(
 
 def admin_operations() -> tuple[Operation, ...]:
     """Return all actions, including those that every root entity with edit drafts has."""
-    roots = [entity.set_name for entity in declared().values() if entity.mode(ADMIN) is DRAFT]
+    roots = [entity.set_name for entity in entities() if entity.mode(ADMIN) is DRAFT]
     return (
         *(action for root in roots for action in draft_actions(root)),
         *_of_promotions(),

@@ -23,8 +23,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from promenade.model import entity
-from promenade.model.declare import EntityType, Field, Kind, declared
+from promenade.model import entities, entity
+from promenade.model.declare import EntityType, Field, Kind
 
 CANDIDATES = ("ACTIVE", "PILOT")
 """Statuses of the promotions that stores hold; in another one it is as good as deleted for them."""
@@ -101,7 +101,8 @@ _OF_TENANTS = (
 
 
 def _parts(owner: str) -> Iterator[Part]:
-    for set_name, other in declared().items():
+    for other in entities():
+        set_name = other.set_name
         for link in other.links:
             is_beside = set_name in _BESIDE.get(owner, ()) and link.target == owner
             if (link.owner or is_beside) and link.target == owner:

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Page, expect
 
-from promenade.model.clients import SCOPES
+from promenade.model.access.clients import SCOPES
 from tests.ui.desk import Desk
 from tests.ui.test_texts import APP, texts
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import Page, expect
 
-from promenade.model.people import PERSON_SCOPES
+from promenade.model.access.people import PERSON_SCOPES
 from tests.ui.desk import Desk
 from tests.ui.test_everywhere import judge
 from tests.ui.test_texts import APP

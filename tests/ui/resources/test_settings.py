@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from promenade import model
-from promenade.model.tenants import SETTINGS_ID
+from promenade.model.access.tenants import SETTINGS_ID
 from tests.ui.desk import Desk, choose, escape
 from tests.ui.test_everywhere import NARROW, judge, require_headings, require_reach
 from tests.ui.test_texts import texts

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import FromClause, Row, insert, literal_column, select, update
 
 from promenade import model
-from promenade.model.tenants import SETTINGS_ID
+from promenade.model.access.tenants import SETTINGS_ID
 from promenade.store.driver.schema import table
 from promenade.store.driver.tenancy import SESSION_TENANT
 from promenade.store.driver.types import string

@@ -19,8 +19,8 @@ from joserfc.jwk import RSAKey
 from starlette.types import Receive, Scope
 
 from promenade.errors import Unavailable
-from promenade.model.clients import SCOPES
-from promenade.model.people import user_name_of
+from promenade.model.access.clients import SCOPES
+from promenade.model.access.people import user_name_of
 from promenade.web.access.attempts import Attempts, Counts, network_of
 from promenade.web.access.auth import SESSION_CLAIM
 from promenade.web.access.oauth import (

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from promenade.errors import Invalid, NotFound
-from promenade.model.clients import OVERLAP_HOURS, SCOPES
+from promenade.model.access.clients import OVERLAP_HOURS, SCOPES
 from promenade.store.access import clients as access
 from promenade.store.access.clients import digest_of
 from promenade.store.access.tenants import tenant_is_known

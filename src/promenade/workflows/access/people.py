@@ -11,8 +11,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from promenade.errors import Invalid, NotFound
+from promenade.model.access.people import user_name_of
 from promenade.model.declare import Service
-from promenade.model.people import user_name_of
 from promenade.store.access import people as store
 from promenade.store.access.clients import digest_of
 from promenade.store.access.tenants import read_tenants, tenant_is_known

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from promenade.errors import Conflict, Detail
-from promenade.model.clients import OVERLAP_HOURS, SCOPES
+from promenade.model.access.clients import OVERLAP_HOURS, SCOPES
 from promenade.store.access.clients import digest_of, secret_of
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.unit import Act, Unit, Write

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from promenade.errors import Conflict, Detail
-from promenade.model.people import INVITATION_HOURS, PERSON_SCOPES, user_name_of
+from promenade.model.access.people import INVITATION_HOURS, PERSON_SCOPES, user_name_of
 from promenade.store.access.clients import digest_of, secret_of
 from promenade.store.access.people import client_ids, delete_sessions, other_administrators
 from promenade.store.authoring.statements import hold

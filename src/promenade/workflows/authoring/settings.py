@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from promenade.errors import Detail, NotFound
+from promenade.model.access.tenants import SETTINGS_ID
 from promenade.model.declare import Service
-from promenade.model.tenants import SETTINGS_ID
 from promenade.store.access.tenants import hold_settings, update_tenant
 from promenade.store.authoring.statements import Columns, Row
 from promenade.store.driver.unit import Session

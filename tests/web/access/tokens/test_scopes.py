@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from promenade.model.clients import SCOPES
+from promenade.model.access.clients import SCOPES
 from tests.web.access.tokens.conftest import Trusting
 
 ADMIN, PROMOTIONS, BUDGETS, TILL = "svc.Admin", "svc.PromotionManager", "svc.BudgetManager", "svc.POSReader"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from promenade.model.tenants import SETTINGS_ID
+from promenade.model.access.tenants import SETTINGS_ID
 from tests.web.replica.local_store.conftest import PASSWORD, Store
 
 IDLE_SECONDS = 30 * 60

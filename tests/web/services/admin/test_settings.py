@@ -12,7 +12,7 @@ import pytest
 from promenade import model
 from promenade.errors import Invalid
 from promenade.ids import new_id
-from promenade.model.tenants import SETTINGS_ID
+from promenade.model.access.tenants import SETTINGS_ID
 from promenade.store.driver.session import open_database
 from promenade.workflows.access.tenants import set_tenant
 from tests.web.conftest import run

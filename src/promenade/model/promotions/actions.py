@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from promenade.model.conditions import ArticleListItemFields
 from promenade.model.declare import (
     PLAIN,
     RW,
@@ -19,6 +18,7 @@ from promenade.model.declare import (
     text,
     to_one,
 )
+from promenade.model.promotions.conditions import ArticleListItemFields
 
 __all__ = [
     "ActionArticleListItems",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from promenade.model.actions import (
+from promenade.model.declare import DRAFT, DRAFT_NODE, RW, Entity, children, code_of, parent, text, to_one
+from promenade.model.promotions.actions import (
     BundleComponentFields,
     DiscountActionFields,
     ExclusionFields,
@@ -11,8 +12,7 @@ from promenade.model.actions import (
     QuantityTierFields,
     ScaledTierFields,
 )
-from promenade.model.conditions import ArticleListItemFields, ConditionFields, ConditionValueListItemFields
-from promenade.model.declare import DRAFT, DRAFT_NODE, RW, Entity, children, code_of, parent, text, to_one
+from promenade.model.promotions.conditions import ArticleListItemFields, ConditionFields, ConditionValueListItemFields
 
 __all__ = [
     "PromotionTemplates",

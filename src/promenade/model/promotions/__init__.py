@@ -1,0 +1,1 @@
+"""Promotions and what belongs to them: rules, templates, campaigns, pilots, forecasts, approvals."""
