@@ -15,6 +15,7 @@ from promenade.model.declare import Service
 from promenade.store.access.people import read_people
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Database, Session
+from promenade.workflows.access.clients import create_client
 from promenade.workflows.access.one_time_codes import code_at, step_of, text_of_key
 from promenade.workflows.access.passwords import Passwords
 from promenade.workflows.access.people import Chosen, People, change_person, invite_person
@@ -146,6 +147,15 @@ async def test_what_is_chosen_wrongly_leaves_the_link_as_it_is(house: House, cho
         await house.people.accept(invitation, given)
     assert refused.value.code == code
     await house.people.accept(invitation, Chosen(PASSWORD, KEY, house.code()))
+
+
+async def test_no_client_gets_the_name_of_a_person_of_its_tenant(house: House) -> None:
+    await house.invite("rosa")
+    await create_tenant(house.database, "other", settings={}, at=house.at, user="tests")
+    given: dict[str, Any] = {"client_id": "rosa", "secret": "s", "scopes": ["svc.POSReader"], "at": house.at}
+    with pytest.raises(Conflict, match="A person has this name"):
+        await create_client(house.database, tenant_id="acme", **given)
+    await create_client(house.database, tenant_id="other", **given)
 
 
 async def test_name_password_and_code_are_needed(house: House) -> None:

@@ -77,6 +77,12 @@ async def other_administrators(session: Session, scope: str, without: Collection
     return any(scope in row.scopes for row in found)
 
 
+async def is_user_name(session: Session, tenant_id: str, name: str) -> bool:
+    """Return whether a person of the tenant has this name, switched off or not."""
+    statement = select(_PEOPLE.c.id).where(_PEOPLE.c.tenant_id == tenant_id, _PEOPLE.c.user_name == name)
+    return bool(await session.execute(statement))
+
+
 async def client_ids(session: Session, names: Collection[str]) -> set[str]:
     """Return which of these names clients have, in a tenant's session."""
     rows = await session.execute(select(_CLIENTS.c.client_id).where(_CLIENTS.c.client_id.in_(names)))

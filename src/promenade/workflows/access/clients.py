@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from promenade.errors import Invalid, NotFound
+from promenade.errors import Conflict, Invalid, NotFound
 from promenade.model.access.clients import OVERLAP_HOURS, SCOPES
 from promenade.store.access import clients as access
 from promenade.store.access.clients import digest_of
+from promenade.store.access.people import is_user_name
 from promenade.store.access.tenants import tenant_is_known
 from promenade.store.driver.unit import Database, Session
 
@@ -62,7 +63,7 @@ async def create_client(
 ) -> Client:
     """Store a client with only a digest of ``secret``, which must be 256 random bits or equally strong.
 
-    Raises NotFound (TENANT_NOT_FOUND) and Invalid (UNKNOWN_SCOPE).
+    Raises NotFound (TENANT_NOT_FOUND), Invalid (UNKNOWN_SCOPE) and Conflict (NAME_TAKEN).
     """
     unknown = [scope for scope in scopes if scope not in SCOPES]
     if unknown or not scopes:
@@ -72,6 +73,9 @@ async def create_client(
 
     async def work(session: Session) -> None:
         await _require_tenant(session, tenant_id)
+        if await is_user_name(session, tenant_id, client_id):
+            message = "A person has this name, and createdBy must tell who acted: choose another one."
+            raise Conflict("NAME_TAKEN", message, "client_id")
         row = {
             "id": str(uuid.uuid5(uuid.NAMESPACE_OID, client_id)),
             "client_id": client_id,
