@@ -42,8 +42,9 @@ def large_shop(seeded: Path, logs: Path, tmp_path_factory: pytest.TempPathFactor
         database.execute(_COUNT_TO.format(ARTICLES) + _MORE_ARTICLES.format(_MADE))
         database.execute(_COUNT_TO.format(PROMOTIONS) + _MORE_PROMOTIONS.format(_MADE))
     service = Service(logs / "back-office-large.log", "--data-dir", str(data)).start()
+    known = json.loads((seeded / "known.json").read_text())
     try:
-        yield Shop(service.url, json.loads((seeded / "clients.json").read_text()), data)
+        yield Shop(service.url, known["clients"], data, known["people"])
     finally:
         service.stop()
         shutil.rmtree(data)
