@@ -25,8 +25,9 @@ PATTERNS = (
     *(
         f"sap/**/themes/{theme}/{name}"
         for theme in ("sap_horizon", "sap_horizon_dark")
-        for name in ("library.css", "library-parameters.json", "fonts/72-*.woff2", "fonts/SAP-icons.woff2")
+        for name in ("library.css", "library-parameters.json")
     ),
+    *(f"sap/**/themes/sap_horizon/fonts/{name}.woff2" for name in ("72-*", "SAP-icons")),
     "sap/tnt/themes/base/fonts/horizon/*.woff2",
 )
 OTHERS = {
@@ -49,6 +50,8 @@ def ship(source: Path, name: str) -> None:
         shutil.copyfile(source, target)
         return
     text = re.sub(rb"\n//# sourceMappingURL=.*\s*\Z", b"\n", source.read_bytes())
+    if "/sap_horizon_dark/" in name:  # its fonts are those of the light theme
+        text = text.replace(b"url('fonts/", b"url('../sap_horizon/fonts/")
     target.with_name(f"{target.name}.gz").write_bytes(gzip.compress(text, 9, mtime=0))
 
 
