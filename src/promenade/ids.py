@@ -1,8 +1,9 @@
-"""Generates IDs."""
+"""Generates and recognizes IDs."""
 
 from __future__ import annotations
 
 import os
+import re
 
 
 class _RandomIds:
@@ -28,3 +29,10 @@ class _RandomIds:
 
 new_id = _RandomIds()
 """The one source of IDs."""
+
+_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+def is_id(value: object) -> bool:
+    """Return whether this has the form of an ID: a UUID in lower case."""
+    return isinstance(value, str) and _ID.fullmatch(value) is not None

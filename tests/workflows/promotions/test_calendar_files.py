@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from promenade.errors import NotFound
 from promenade.store.driver.session import Database
 from promenade.store.promotions.campaigns import CampaignSheet
-from promenade.workflows.promotions.campaigns import calendar_file, export_ics
+from promenade.workflows.promotions.calendar_files import calendar_file, export_ics
 from tests.store.pricing.written import NOW, TENANT, Rows, author, promotions, uuid
 
 CAMPAIGN = uuid(2)
@@ -67,18 +67,18 @@ def test_an_entry_has_everything_that_calendar_programs_need() -> None:
         "VERSION:2.0",
         "PRODID:-//Promenade//Campaigns//EN",
         "BEGIN:VEVENT",
-        "SUMMARY:Spring",
+        f"UID:{CAMPAIGN}",
+        "DTSTAMP:20260504T110000Z",
         "DTSTART:20260504T120000Z",
         "DTEND:20260518T120000Z",
-        "DTSTAMP:20260504T110000Z",
-        f"UID:{CAMPAIGN}",
-        "SEQUENCE:3",
-        "CREATED:20260404T120000Z",
-        "DESCRIPTION:Tea\\, coffee\\; and more.\\n\\nPromotions:\\n- Three for two\\n- Te",
-        " a week",
-        "LAST-MODIFIED:20260502T120000Z",
+        "SUMMARY:Spring",
+        "DESCRIPTION:Tea\\, coffee\\; and more.\\n\\nPromotions:\\n- Three for two\\n- Tea",
+        "  week",
         "STATUS:CONFIRMED",
         "TRANSP:TRANSPARENT",
+        "SEQUENCE:3",
+        "CREATED:20260404T120000Z",
+        "LAST-MODIFIED:20260502T120000Z",
         "END:VEVENT",
         "END:VCALENDAR",
         "",

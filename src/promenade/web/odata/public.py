@@ -29,7 +29,8 @@ from promenade.web.odata.public_endpoint import VERSION, public_error
 from promenade.web.odata.source import AuthoredSource, AuthoredUnit, Operations
 from promenade.workflows.access.claims import check_tenant, decoded
 from promenade.workflows.context import Context
-from promenade.workflows.promotions.campaigns import add_promotions, export_ics, remove_promotion
+from promenade.workflows.promotions.calendar_files import export_ics
+from promenade.workflows.promotions.campaigns import add_promotions, remove_promotion
 from promenade.workflows.promotions.templates import create_promotion_from_template
 
 __all__ = ["OPERATIONS", "ROOT", "PublicApi"]

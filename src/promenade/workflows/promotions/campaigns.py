@@ -1,30 +1,18 @@
-"""Actions on campaigns: linking promotions, and exporting a campaign as a calendar entry."""
+"""Actions on campaigns: linking promotions."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from datetime import date, datetime
-
-from icalendar import Calendar, Event
-from icalendar.prop import vText
 
 from promenade.errors import Conflict, Detail, Invalid, NotFound
+from promenade.ids import is_id
 from promenade.store.authoring.statements import Columns, read_rows
 from promenade.store.driver.unit import Session
-from promenade.store.promotions.campaigns import CampaignSheet, read_campaign_sheet
 from promenade.workflows.authoring import Authoring
 from promenade.workflows.authoring.locks import locked
 
 PROMOTIONS_MAX = 1000  # in one call
 DETAILS_MAX = 50  # faults listed in one response
-NAMES_MAX = 100  # promotions named in a calendar entry; the rest are only counted
-
-# A draft campaign is tentative; one that is scheduled, active or completed is confirmed.
-_STATUSES = {"SCHEDULED": "CONFIRMED", "ACTIVE": "CONFIRMED", "COMPLETED": "CONFIRMED", "CANCELLED": "CANCELLED"}
-
-_LINE_BREAKS = re.compile(r"\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x1f\x7f]")  # not allowed in RFC 5545 text
 
 
 # --- promotions of a campaign -----------------------------------------------------------------------------------------
@@ -42,7 +30,7 @@ async def add_promotions(
     """
     await _campaign(session, campaign_id)
     places = _places(promotion_ids)
-    known = {key for key in places if _is_id(key)}
+    known = {key for key in places if is_id(key)}
     promotions = {row["id"]: row for row in await read_rows(session, "Promotions", "id", known, lock="update")}
     unknown = [_unknown(f"promotionIds/{place}") for key, place in places.items() if key not in promotions]
     if unknown:
@@ -64,7 +52,7 @@ async def remove_promotion(authoring: Authoring, session: Session, campaign_id: 
     if not promotion_id:
         raise Invalid("REQUIRED", "promotionId is required.", "promotionId")
     key = str(promotion_id).lower()
-    rows = await read_rows(session, "Promotions", "id", (key,), lock="update") if _is_id(key) else []
+    rows = await read_rows(session, "Promotions", "id", (key,), lock="update") if is_id(key) else []
     if not rows:
         unknown = _unknown("promotionId")
         raise Invalid(unknown.code, unknown.message, unknown.target)
@@ -74,7 +62,7 @@ async def remove_promotion(authoring: Authoring, session: Session, campaign_id: 
 
 
 async def _campaign(session: Session, campaign_id: str) -> None:
-    if not (_is_id(campaign_id) and await read_rows(session, "Campaigns", "id", (campaign_id,))):
+    if not (is_id(campaign_id) and await read_rows(session, "Campaigns", "id", (campaign_id,))):
         raise _no_campaign()
 
 
@@ -129,105 +117,7 @@ async def _link(
     authoring.record("Campaigns", campaign, verb, ", ".join(sorted(row["name"] for row in promotions.values())))
 
 
-# --- calendar entries -------------------------------------------------------------------------------------------------
-
-
-async def export_ics(session: Session, campaign_id: str, now: datetime) -> str:
-    """Return a campaign as RFC 5545 text: one VCALENDAR with one VEVENT. Raises NotFound.
-
-    See `calendar_file` for how a window becomes an entry.
-    """
-    sheet = await read_campaign_sheet(session, campaign_id, NAMES_MAX) if _is_id(campaign_id) else None
-    if sheet is None:
-        raise _no_campaign()
-    return calendar_file(sheet, now)
-
-
-def calendar_file(sheet: CampaignSheet, now: datetime) -> str:
-    """Return the RFC 5545 text of a campaign, with CRLF line ends; equal campaigns give equal text.
-
-    An entry needs a start. A window without one starts when the campaign was created; one without an end becomes an
-    entry at its start; without either the entry is on the day of the campaign's creation. The entry does not block
-    time, its UID is the campaign's ID, and SEQUENCE counts the campaign's changes, so that importing it again updates
-    it.
-    """
-    event = Event()
-    event.add("uid", sheet.id)
-    event.add("dtstamp", now)
-    begin, end = _entry(sheet)
-    event.add("dtstart", begin)
-    if end is not None:
-        event.add("dtend", end)
-    event.add("summary", _Text(_line(sheet.name)))
-    event.add("description", _Text(_description(sheet)))
-    event.add("status", _STATUSES.get(sheet.status, "TENTATIVE"))
-    event.add("transp", "TRANSPARENT")
-    event.add("sequence", sheet.version - 1)
-    event.add("created", sheet.created_at)
-    event.add("last-modified", sheet.modified_at)
-    calendar = Calendar()
-    calendar.add("version", "2.0")
-    calendar.add("prodid", "-//Promenade//Campaigns//EN")
-    calendar.add_component(event)
-    text: str = calendar.to_ical().decode()
-    return text
-
-
-def _entry(sheet: CampaignSheet) -> tuple[date | datetime, datetime | None]:
-    """Return start and end of the entry; calendars use whole seconds, and an end must be after the start."""
-    if sheet.start_at is None and sheet.end_at is None:
-        return sheet.created_at.date(), None
-    begin = _second(sheet.start_at or sheet.created_at)
-    if sheet.end_at is None:
-        return begin, None
-    end = _second(sheet.end_at)
-    return (begin, end) if begin < end else (end, None)
-
-
-def _second(moment: datetime) -> datetime:
-    return moment.replace(microsecond=0)
-
-
-def _description(sheet: CampaignSheet) -> str:
-    """Return the campaign's description, the missing ends of its window, and its promotions."""
-    paragraphs = [_plain(sheet.description)] if sheet.description else []
-    if sheet.start_at is None:
-        paragraphs.append("It has no start date: it has already begun.")
-    if sheet.end_at is None:
-        paragraphs.append("It has no end date.")
-    if sheet.promotion_count:
-        listed = [f"- {_line(name)}" for name in sheet.promotion_names]
-        rest = sheet.promotion_count - len(listed)
-        more = [f"and {rest} more"] if rest else []
-        paragraphs.append("\n".join(["Promotions:", *listed, *more]))
-    return "\n\n".join(paragraphs) or "It has no promotions."
-
-
-def _plain(text: str) -> str:
-    """Return a text with line feeds as line breaks and without control characters."""
-    return _CONTROLS.sub("", _LINE_BREAKS.sub("\n", text))
-
-
-def _line(text: str) -> str:
-    """Return a text on one line."""
-    return _plain(text).replace("\n", " ")
-
-
-class _Text(vText):
-    r"""A text that is escaped correctly: the library takes the ``\N`` of ``C:\News`` for a line break."""
-
-    def to_ical(self) -> bytes:
-        escaped = self.replace("\\", "\\\\").replace(";", "\\;").replace(",", "\\,").replace("\n", "\\n")
-        return escaped.encode()
-
-
 # --- the words of refusals --------------------------------------------------------------------------------------------
-
-_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-
-
-def _is_id(value: object) -> bool:
-    return isinstance(value, str) and _ID.fullmatch(value) is not None
 
 
 def _unknown(target: str) -> Detail:

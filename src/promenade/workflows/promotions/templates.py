@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 from promenade import model
 from promenade.errors import Invalid, NotFound
+from promenade.ids import is_id
 from promenade.model.declare import Collection, EntityType
 from promenade.store.driver.unit import Session
 from promenade.store.promotions.templates import Tree, TreeTooLarge, read_tree
 from promenade.workflows.authoring import Authoring
 
 ROWS_MAX = 10_000  # takes half a second
-
-_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 async def create_promotion_from_template(authoring: Authoring, session: Session, template_id: str | None) -> str:
@@ -30,7 +28,7 @@ async def create_promotion_from_template(authoring: Authoring, session: Session,
         raise Invalid("REQUIRED", "templateId is required.", "templateId")
     key = template_id.lower()
     try:
-        template = await read_tree(session, "PromotionTemplates", key, ROWS_MAX) if _ID.fullmatch(key) else None
+        template = await read_tree(session, "PromotionTemplates", key, ROWS_MAX) if is_id(key) else None
     except TreeTooLarge:
         message = f"The template has more than {ROWS_MAX} conditions and actions in total, with the rows below them."
         raise Invalid("TEMPLATE_TOO_LARGE", message, "templateId") from None
