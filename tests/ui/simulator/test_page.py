@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from uuid import uuid4
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -129,11 +130,67 @@ def test_a_broken_link_is_reported(desk: Desk) -> None:
     expect(page.locator(f"{PREFIX}failed")).to_contain_text("This link is broken")
 
 
-def test_a_promotion_says_on_top_whether_it_applied(desk: Desk) -> None:
+def ids(desk: Desk, *codes: str) -> list[str]:
+    """Return the IDs of promotions by their codes, in that order."""
     with desk.shop.http() as http:
-        row = http.get("/admin/Promotions?$filter=code eq 'TOUR-COFFEE'&$select=ID").json()["value"][0]
-    page = desk.sit("planner", address=f"simulator?promotion={row['ID']}")
-    expect(page.locator(f"{PREFIX}focus")).to_contain_text("It applied and took")
+        found = [
+            http.get(f"/admin/Promotions?$filter=code eq '{code}'&$select=ID").json()["value"][0] for code in codes
+        ]
+    return [str(row["ID"]) for row in found]
+
+
+OPENING = {
+    "three pieces": {"conditionType": "ARTICLE", "minQuantity": 3},
+    "an amount": {"conditionType": "RECEIPT_AMOUNT", "value": "70", "operator": "GTE"},
+    "a tier of customers": {"conditionType": "LOYALTY_ACCOUNT", "valueCategory": "LOYALTY_TIER", "value": "GOLD"},
+    "a card": {"conditionType": "CREDIT_CARD_BIN", "value": "411111"},
+    "a channel": {"conditionType": "CHANNEL", "value": "WEBSHOP"},
+    "a discount of the cashier": {"conditionType": "MANUAL_DISCOUNT", "value": "DAMAGED"},
+    "a field of a line": {"conditionType": "ADDITIONAL_FIELD", "fieldName": "daysLeft", "value": "2"},
+    "one minute of the night": {"conditionType": "TIME_WINDOW", "timeFrom": "03:33:00", "timeTo": "03:34:00"},
+}
+
+
+def ten_percent(desk: Desk, article: str, name: str, condition: dict[str, object]) -> str:
+    """Create a promotion on an article under a condition, not yet active; return its ID."""
+    with desk.shop.http() as http:
+        key = str(http.post("/admin/Promotions", json={"name": name, "IsActiveEntity": True}).json()["ID"])
+        named = {"articleNumber": article} if condition["conditionType"] == "ARTICLE" else {}
+        action = {"actionType": "ARTICLE", "discountType": "PERCENTAGE", "discountValue": 10}
+        for entity, row in (
+            ("Conditions", {"promotion_ID": key, **condition, **named}),
+            ("DiscountActions", {"promotion_ID": key, **action, "targetArticleNumber": article}),
+        ):
+            made = http.post(f"/admin/{entity}", json=row)
+            assert made.status_code == 201, made.text
+    return key
+
+
+def test_a_promotion_opens_with_a_basket_to_which_it_applies(desk: Desk) -> None:
+    article = f"F{uuid4().hex[:8]}"
+    with desk.shop.http() as http:
+        row = {"articleNumber": article, "name": f"Fitting {article}", "basePrice": 9.95, "currency": "EUR"}
+        assert http.post("/admin/Articles", json={**row, "IsActiveEntity": True}).status_code == 201
+    page = desk.sit("planner", address="simulator")
+    for name, condition in OPENING.items():
+        key = ten_percent(desk, article, f"{article} with {name}", condition)
+        page.goto(f"{desk.shop.url}/#/simulator?promotion={key}")
+        focus = page.locator(f"{PREFIX}focus").filter(has=page.get_by_role("link", name=f"{article} with {name}"))
+        expect(focus, name).to_contain_text("It applied and took")
+
+
+def test_a_basket_that_somebody_has_made_is_left_alone(desk: Desk, page: Page) -> None:
+    put(page, SHAMPOO)
+    page.goto(f"{desk.shop.url}/#/simulator?promotion={ids(desk, 'TOUR-COFFEE')[0]}")
+    expect(page.locator(f"{PREFIX}focus")).to_contain_text("It did not apply")
+    expect(page.locator(f"{PREFIX}lines")).to_contain_text(SHAMPOO)
+    expect(page.locator(f"{PREFIX}lines").get_by_role("row")).to_have_count(2)  # with the header row
+
+
+def test_an_experiment_is_tried_in_a_shop_that_gets_it(desk: Desk) -> None:
+    page = desk.sit("planner", address=f"simulator?promotion={ids(desk, 'TEST-2')[0]}")
+    expect(page.locator(f"{PREFIX}focus")).to_be_visible()
+    expect(page.locator(f"{PREFIX}focus")).not_to_contain_text("not part of its pilot")
 
 
 def test_the_simulator_is_shown_in_german(desk: Desk) -> None:

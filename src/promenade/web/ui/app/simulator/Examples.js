@@ -27,11 +27,6 @@ sap.ui.define(["promenade/simulator/Basket", "promenade/simulator/Lookup"], func
       return linesOf(await conditions("conditionType in ('ARTICLE','ARTICLE_GROUP') and promotion/status eq 'ACTIVE'"));
     },
 
-    /** Lines that come near what a promotion asks for. */
-    async forPromotion(id) {
-      return linesOf(await conditions(`conditionType in ('ARTICLE','ARTICLE_GROUP') and promotion_ID eq ${id}`));
-    },
-
     /** A basket of an address with its shop and the names of its articles looked up. */
     async named(basket) {
       const numbers = basket.lines.map((line) => line.articleNumber);

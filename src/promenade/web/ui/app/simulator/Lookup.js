@@ -59,6 +59,12 @@ sap.ui.define(["promenade/net/Http"], function (Http) {
       return (await read("Articles", {filter: `${field} eq ${quoted(value)}`, select: ARTICLE, top: 1}))[0] || null;
     },
 
+    /** The first article that is for sale and meets a filter; null when there is none. */
+    async articleWhere(filter) {
+      const options = {filter: ["isActive eq true", filter].filter(Boolean).join(" and "), select: ARTICLE, top: 1};
+      return (await read("Articles", {...options, orderby: "articleNumber"}))[0] || null;
+    },
+
     /** Articles by their numbers. */
     articlesOf(numbers) {
       return Lookup.among("Articles", "articleNumber", numbers, {select: ARTICLE});
@@ -81,6 +87,20 @@ sap.ui.define(["promenade/net/Http"], function (Http) {
       const options = {select: STORE, orderby: "code", top: 1};
       const [shop] = await read("PosGroups", {...options, filter: `parent_ID ne null and isActive eq true${isSame}`});
       return shop || (await read("PosGroups", {...options, filter: "isActive eq true"}))[0] || null;
+    },
+
+    /** The filter of POS groups with one of these codes and of those below them; nothing when there are none. */
+    below(codes) {
+      const paths = ["code", "parent/code", "parent/parent/code"];
+      return codes.length ? `(${paths.map((path) => isIn(path, codes)).join(" or ")})` : "";
+    },
+
+    /** A shop that meets a filter: the known one if it does; a group of shops only at need. */
+    async shopWhere(filter, known) {
+      const options = {filter: `isActive eq true and ${filter}`, select: STORE, expand: "children($top=1)", top: 100};
+      const found = await read("PosGroups", {...options, orderby: "code"});
+      const shops = found.filter(({children}) => !children.length);
+      return shops.find(({code}) => known && code === known.code) || shops[0] || found[0] || known;
     },
 
     /** Name, status and validity of a promotion; null when there is none. */

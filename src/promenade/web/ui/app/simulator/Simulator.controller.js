@@ -10,6 +10,7 @@ sap.ui.define(
     "promenade/simulator/Basket",
     "promenade/simulator/Examples",
     "promenade/simulator/Fields",
+    "promenade/simulator/FittingBasket",
     "promenade/simulator/Link",
     "promenade/simulator/Lookup",
     "promenade/simulator/Missed",
@@ -28,6 +29,7 @@ sap.ui.define(
     Basket,
     Examples,
     Fields,
+    FittingBasket,
     Link,
     Lookup,
     Missed,
@@ -60,6 +62,7 @@ sap.ui.define(
           hasLines: false
         });
         this._model.setSizeLimit(5000);
+        this._fitting = new FittingBasket();
         this.getView().setModel(this._model, "sim");
         this._ready = AreaTexts.of("simulator")
           .ready()
@@ -105,15 +108,12 @@ sap.ui.define(
           const basket = await this._unpacked(packed);
           return basket && this._set(basket);
         }
-        const basket = this._model.getProperty("/basket");
-        if (!basket.store) {
+        const {basket: known} = this._model.getData();
+        if (!known.store) {
           const first = await Lookup.firstStore();
-          basket.store ||= first; // unless one was chosen meanwhile
+          known.store ||= first; // unless one was chosen meanwhile
         }
-        if (this._focus && !basket.lines.length) {
-          const lines = await Examples.forPromotion(this._focus.id);
-          basket.lines = basket.lines.length ? basket.lines : lines; // unless something was scanned meanwhile
-        }
+        const basket = await this._fitting.instead(known, this._focus?.id);
         basket.includeInactive ||= Boolean(this._focus) && !RUNNING.includes(this._focus.status);
         this._set(basket);
       },
