@@ -116,6 +116,10 @@ format: $(DEV_READY) $(CLIENTS_READY)  ## format the code and fix what the linte
 docs: $(DEV_READY)  ## write docs/reference anew from the code
 	@$(BIN)/python -m docs.generate
 
+.PHONY: pictures
+pictures: $(DEV_READY) $(CLIENTS_READY) $(CHROMIUM_NEEDED)  ## take the pictures of the back office in docs/pictures anew
+	@PROMENADE_PICTURES=1 $(PYTEST) -q tests/ui/test_pictures.py
+
 .PHONY: bench
 bench: $(DEV_READY)  ## measure evaluation in-process and over HTTP (BENCH=--quick)
 	@$(BIN)/python -m benchmarks $(BENCH)
