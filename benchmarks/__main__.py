@@ -1,4 +1,4 @@
-"""`python -m benchmarks [--quick | --tiny] [PART...]`: measure and print the named parts, by default all."""
+"""`python -m benchmarks [--quick | --tiny] [--database KIND] [PART...]`: measure and print parts, by default all."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from benchmarks import (
     reporting,
     stored_sales,
 )
+from benchmarks.databases import KINDS, limit_to
 from benchmarks.scale import Scale
 
 PARTS = {
@@ -46,7 +47,10 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="what to measure; all by default")
     parser.add_argument("--quick", action="store_true", help="shorter runs, smaller catalogues: a look, not a result")
     parser.add_argument("--tiny", action="store_true", help="seconds for each part: to see that it runs")
+    parser.add_argument("--database", choices=KINDS, help="the only kind to measure on; both by default")
     options = parser.parse_args()
+    if options.database:
+        limit_to(options.database)
     scale = Scale.TINY if options.tiny else Scale.QUICK if options.quick else Scale.FULL
     print(f"Python {platform.python_version()} on {platform.machine()}, {os.cpu_count()} cores\n")
     for name in options.parts or PARTS:

@@ -16,10 +16,13 @@ import asyncpg
 
 from tests.kit.postgres import PostgresServer
 
-__all__ = ["Place", "places"]
+__all__ = ["KINDS", "Place", "limit_to", "places"]
+
+KINDS = ("SQLite", "PostgreSQL")
 
 _PREFIX = "promenade-bench-"
 _numbers = itertools.count(1)
+_kinds = set(KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +38,21 @@ class Place:
         return self.database == "SQLite"
 
 
+def limit_to(kind: str) -> None:
+    """Measure only on this kind of database from now on."""
+    _kinds.intersection_update({kind})
+
+
 def places() -> Iterator[Place]:
-    """Yield one place for each kind of database; it is removed before the next one is made."""
-    with tempfile.TemporaryDirectory(prefix=_PREFIX) as directory:
-        yield Place("SQLite", f"sqlite:///{directory}/bench.db", Path(directory))
+    """Yield one place for each kind of database that is measured; it is removed before the next one is made."""
+    if "SQLite" in _kinds:
+        with tempfile.TemporaryDirectory(prefix=_PREFIX) as directory:
+            yield Place("SQLite", f"sqlite:///{directory}/bench.db", Path(directory))
+    if "PostgreSQL" in _kinds:
+        yield from _on_postgresql()
+
+
+def _on_postgresql() -> Iterator[Place]:
     server, name = _postgresql(), f"bench_{next(_numbers)}"
     asyncio.run(_administer(server.url, f"CREATE DATABASE {name}"))
     try:

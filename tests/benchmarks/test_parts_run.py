@@ -1,4 +1,4 @@
-"""Every part of `make bench` runs to its end at a tiny scale. The figures are ignored."""
+"""Every part of `make bench` runs to its end at a tiny scale, on one database. The figures are ignored."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.__main__ import PARTS
+from benchmarks.databases import KINDS
+from tests.conftest import SEED
 
 ROOT = Path(__file__).parent.parent.parent
 RUN_SECONDS_MAX = 1_500  # of all parts, where others want the processors too
@@ -28,9 +30,9 @@ class Run:
 
 
 @pytest.fixture(scope="module")
-def run() -> Run:
-    """Run all parts in a separate process, like `make bench`."""
-    command = [sys.executable, "-m", "benchmarks", "--tiny"]
+def run(pytestconfig: pytest.Config) -> Run:
+    """Run all parts in a separate process, like `make bench`; in another session on the other database."""
+    command = [sys.executable, "-m", "benchmarks", "--tiny", "--database", KINDS[pytestconfig.stash[SEED] % 2]]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=RUN_SECONDS_MAX, check=False)
     _, *parts = re.split(r"^# (\S+)$", done.stdout, flags=re.MULTILINE)
     return Run(done.returncode, dict(zip(parts[::2], parts[1::2], strict=True)), done.stderr[-4000:])
