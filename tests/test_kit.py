@@ -238,6 +238,9 @@ def test_a_seed_draws_the_same_cases_and_another_seed_others_and_none_is_lost() 
     on_postgresql = [name for name in first["test"] if "contract" in name and "[postgresql" in name]
     on_sqlite = [name for name in first["test"] if "contract" in name and "[sqlite" in name]
     assert len(on_sqlite) > 3 * len(on_postgresql) > 0
+    left = [name for name in first["soak"] if "contract" in name and "[postgresql" in name]
+    assert len(on_sqlite) > len(left) > len(on_postgresql)
+    assert not [name for name in first["soak"] if "[sqlite" in name]
 
 
 # --- order and what a run cost ----------------------------------------------------------------------------------------

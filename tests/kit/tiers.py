@@ -8,8 +8,8 @@ command of the Makefile deselects by mark. tests/README.md says what each tier p
 - A test marked `check`, `soak` or `alone` is deferred although its folder is not.
 - Of a test marked `sampled(test=8)` an eighth of the cases runs in `make test`, selected by the seed. With
   `sampled(test=8, check=2)` three eighths of the cases run in `make check` and the rest in `make soak`.
-- Of the tests of a file in `TWINS` that run on PostgreSQL, `make test` runs only a part there, drawn in the same
-  way.
+- Of the tests of a file in `TWINS` that run on PostgreSQL, `make test` and `make check` run only a part there, drawn in
+  the same way.
 """
 
 from __future__ import annotations
@@ -89,8 +89,9 @@ TWINS: dict[str, int] = {
     "tests/web": 4,
     "tests/workflows": 3,
 }
-"""Of the tests of a file in these folders that run on PostgreSQL one in so many does in `make test`. Those of
-`tests/store`, which are about the statements themselves, all do."""
+"""Of the tests of a file in these folders that run on PostgreSQL one in so many does in `make test`, and one in
+`TWINS_IN_CHECK` in `make check`. Those of `tests/store`, which are about the statements themselves, all do."""
+TWINS_IN_CHECK = 2
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -124,7 +125,8 @@ def sort_into_tiers(items: Iterable[pytest.Item], seed: int) -> None:
             if test.get_closest_marker("smoke") is None:
                 test.add_marker("check")
         if folder := _longest(path, TWINS):
-            _sample([test for test in tests if _is_on_postgresql(test)], f"{seed} {path}", test=TWINS[folder])
+            twins = [test for test in tests if _is_on_postgresql(test)]
+            _sample(twins, f"{seed} {path}", test=TWINS[folder], check=TWINS_IN_CHECK)
         for function, cases in _by(tests, lambda item: item.nodeid.partition("[")[0]).items():
             if sampled := cases[0].get_closest_marker("sampled"):
                 for kind, parts in _by(cases, _is_on_postgresql).items():  # so that each database is sampled
