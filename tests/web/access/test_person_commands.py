@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from promenade.cli import main
 from tests.kit.databases import Databases
-from tests.kit.service import promenade
 from tests.kit.tenants import make_tenants
 
 
@@ -21,9 +21,13 @@ def database_url(databases: Databases) -> Iterator[str]:
     databases.drop(url)
 
 
-def test_people_are_invited_listed_changed_and_reset(database_url: str) -> None:
+def test_people_are_invited_listed_changed_and_reset(database_url: str, capsys: pytest.CaptureFixture[str]) -> None:
     def run(*arguments: str) -> str:
-        return promenade("person", *arguments, "--tenant", "acme", "--database-url", database_url)
+        with pytest.raises(SystemExit) as ended:
+            main(["person", *arguments, "--tenant", "acme", "--database-url", database_url])
+        printed = capsys.readouterr()
+        assert not ended.value.code, printed.err
+        return printed.out
 
     def rosa() -> dict[str, Any]:
         (found,) = json.loads(run("list", "--json"))
