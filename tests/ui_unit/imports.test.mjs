@@ -46,11 +46,11 @@ test("columns find their fields by name, label and translation, each once", () =
   assert.deepEqual(Mapping.twice(["a", "", "b", "a", ""]), ["a"]);
 });
 
-test("rows of a CSV file become JSON by their mapping, and say what is wrong", () => {
-  const found = Rows.ofCsv({
+test("rows of a table become JSON by their mapping, and say what is wrong", () => {
+  const found = Rows.ofTable({
     rows: [
       ["100", "1,50"],
-      ["'=200", ""],
+      ["=200", ""],
       ["", "x"]
     ],
     mapping: ["articleNumber", "basePrice"],
@@ -71,7 +71,7 @@ test("rows of a CSV file become JSON by their mapping, and say what is wrong", (
 });
 
 test("required fields without a column are told once", () => {
-  const {missing} = Rows.ofCsv({rows: [["1"]], mapping: ["basePrice"], fields: FIELDS, isDecimalComma: false});
+  const {missing} = Rows.ofTable({rows: [["1"]], mapping: ["basePrice"], fields: FIELDS, isDecimalComma: false});
 
   assert.deepEqual(
     missing.map((one) => one.name),
@@ -92,7 +92,7 @@ test("rows of a JSON file are told what they do not know and what they lack", ()
 
 test("the first twenty rows are shown, and of rows with problems two hundred are told", () => {
   const rows = Array.from({length: 300}, () => ["", ""]);
-  const found = Rows.ofCsv({rows, mapping: ["articleNumber", "basePrice"], fields: FIELDS, isDecimalComma: false});
+  const found = Rows.ofTable({rows, mapping: ["articleNumber", "basePrice"], fields: FIELDS, isDecimalComma: false});
 
   assert.deepEqual([found.count, found.bad, found.shown.length, found.problems.length], [300, 300, 20, 200]);
 });

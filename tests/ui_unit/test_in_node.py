@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -16,23 +14,9 @@ from tests.engine.scenario_kit import FOLDER, read_yaml
 
 HERE = Path(__file__).parent
 TESTS = sorted(HERE.glob("*.test.mjs"))
-NODE_MIN = 20
 ENVIRONMENT = os.environ | {"TZ": "America/New_York"}  # where no store of these tests is
 SECONDS_MAX = 120
 """Ends what hangs; each file takes about a tenth of a second."""
-
-
-@pytest.fixture(scope="module")
-def node() -> str:
-    """Return the path of Node.js."""
-    found = shutil.which("node")
-    if found is None:
-        pytest.skip("no Node.js")
-    version = subprocess.run([found, "--version"], capture_output=True, text=True, check=True).stdout
-    major = re.match(r"v(\d+)", version)
-    if major is None or int(major[1]) < NODE_MIN:
-        pytest.skip(f"Node.js is {version.strip()}, and these tests need {NODE_MIN} or newer")
-    return found
 
 
 def run(*command: str) -> str:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import csv
 import json
 import re
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from promenade.web.http.workbooks import Workbook
 from tests.ui.desk import Desk, choose
 
 JOB = "promenade---imports--job"
@@ -165,6 +169,50 @@ def test_json_holds_rows_with_their_parts(desk: Desk) -> None:
     with desk.shop.http() as http:
         found = http.get(f"/admin/Promotions?$filter=code eq '{mark}-A'&$expand=calculationConfig").json()["value"]
     assert [one["calculationConfig"]["rounding"] for one in found] == ["ROUND_DOWN"]
+
+
+def _workbook(labels: list[str], *rows: list[Any]) -> bytes:
+    book = Workbook("Articles", labels)
+    return b"".join([book.begin(), *(book.add(row) for row in rows), book.end()])
+
+
+@pytest.mark.smoke
+def test_a_workbook_is_imported_to_the_last_digit(desk: Desk) -> None:
+    mark = _mark()
+    file = _workbook(
+        ["Article number", "Name", "EAN", "Base price", "Currency"],
+        [f"{mark}-1", "00123", 4001234567890, Decimal("0.10"), "EUR"],
+        [f"{mark}-2", "'=1+1", "0012345678905", Decimal("1234.50"), "EUR"],
+        [f"{mark}-3", date(2026, 3, 1), None, Decimal("0.999"), "EUR"],
+    )
+    page = desk.sit(address="/imports?upload=Articles")
+    _upload(page, "articles.xlsx", file)
+    page.get_by_text("Preview: the first 3 of 3 rows of the sheet Articles").first.wait_for()
+    expect(page.locator(f"#{UPLOAD}--preview")).to_contain_text("Base price: has too many decimals")
+    expect(page.locator(f"#{UPLOAD}--options")).to_be_hidden()
+    page.get_by_role("button", name="Import 3 Rows").click()
+    _ended(page)
+    _figures(page, succeeded="2", failed="1")
+    with desk.shop.http() as http:
+        asked = f"$filter=startswith(articleNumber,'{mark}')&$orderby=articleNumber&$select=name,ean,basePrice"
+        found = http.get(f"/admin/Articles?{asked}").json()["value"]
+    assert [(one["name"], one["ean"], one["basePrice"]) for one in found] == [
+        ("00123", "4001234567890", 0.1), ("'=1+1", "0012345678905", 1234.5),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("language", "text"), [("en", "This is no Excel workbook."), ("de", "Das ist keine Excel-Arbeitsmappe.")]
+)
+def test_a_workbook_that_cannot_be_read_is_refused_with_a_code(desk: Desk, language: str, text: str) -> None:
+    page = desk.sit(address="/imports?upload=Articles", language=language)
+    good = _workbook(["Article number"], ["1"])
+    for content, code in ((b"article\r\n1\r\n", "FILE_NOT_A_WORKBOOK"), (good[:-40], "FILE_BROKEN")):
+        _upload(page, f"{code}.xlsx", content)
+        page.get_by_text(f"({code})").wait_for()
+        expect(page.locator(f"#{UPLOAD}--send")).to_be_hidden()
+        if code == "FILE_NOT_A_WORKBOOK":
+            page.get_by_text(text).wait_for()
 
 
 def test_the_user_chooses_the_target_and_format_of_each_column(desk: Desk) -> None:

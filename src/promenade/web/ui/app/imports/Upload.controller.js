@@ -170,7 +170,7 @@ sap.ui.define(
           this._set({refused: this._t("imports.tooLarge", format.bytes(file.size), format.bytes(Sending.BYTES_MAX))});
           return;
         }
-        this._set({kind: (await Reading.isJson(file)) ? "json" : "csv"});
+        this._set({kind: await Reading.kindOf(file)});
         await this._readFile({});
       },
 
@@ -181,18 +181,21 @@ sap.ui.define(
         this._set({isReading: true, refused: "", percent: 0, progressText: this._t("imports.reading")});
         const onProgress = (percent) => this._turn === turn && this._set({percent});
         try {
-          const read =
-            kind === "json"
-              ? await Reading.json(file)
-              : await Reading.csv(file, {...given, rowsMax: Sending.ROWS_MAX, onProgress});
+          const read = await Reading[kind](file, {...given, rowsMax: Sending.ROWS_MAX, onProgress});
           if (turn === this._turn) {
             this._look(read);
           }
         } catch (error) {
           if (turn === this._turn) {
-            this._set({isReading: false, isRead: false, refused: this._t("imports.unreadable", error.message)});
+            this._set({isReading: false, isRead: false, refused: this._whyUnreadable(error)});
           }
         }
+      },
+
+      _whyUnreadable({code, message}) {
+        return code && typeof code === "string"
+          ? `${this._t(`imports.file.${code}`)} (${code})`
+          : this._t("imports.unreadable", message);
       },
 
       _look(read) {
@@ -248,7 +251,7 @@ sap.ui.define(
         this._rows =
           kind === "json"
             ? Rows.ofJson({rows, text, fields: this._fields, parts: this._parts})
-            : Rows.ofCsv({
+            : Rows.ofTable({
                 rows,
                 fields: this._fields,
                 isDecimalComma: decimals === ",",
@@ -262,6 +265,7 @@ sap.ui.define(
       _tellChecked(columns) {
         const t = this._t;
         const {count, bad, names, missing, twice, problems} = this._rows;
+        const {sheet} = this._read;
         const unknown = columns.filter((one) => !one.field && !Mapping.isNote(one.name));
         const warnings = [
           unknown.length && t("imports.unknownColumns", unknown.map((one) => one.name || "?").join(", ")),
@@ -280,7 +284,9 @@ sap.ui.define(
           foundType: bad ? "Warning" : "Success",
           warning: warnings.join("\n"),
           mappingText: t("imports.mapping", names.length, columns.length),
-          previewText: t("imports.preview", this._rows.shown.length, count),
+          previewText: sheet
+            ? t("imports.previewOfSheet", this._rows.shown.length, count, sheet)
+            : t("imports.preview", this._rows.shown.length, count),
           problemsText: t("imports.problems", bad),
           sendText: t("imports.send", count),
           isReady: names.length > 0 && !twice.length,

@@ -117,7 +117,7 @@ sap.ui.define(["promenade/generic/Clock", "promenade/generic/Zone"], function (C
 
   return {
     /**
-     * A cell of a CSV file as JSON: `{literal, problem}`; without a literal the row says nothing of the field.
+     * A cell of a table as JSON: `{literal, problem}`; without a literal the row says nothing of the field.
      *
      * What is no value of the field's type is sent as it is, with a problem: the service has the last word.
      */
