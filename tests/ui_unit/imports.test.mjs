@@ -70,6 +70,24 @@ test("rows of a table become JSON by their mapping, and say what is wrong", () =
   );
 });
 
+test("a row with the key of an earlier one names that row and the key, however far apart they are", () => {
+  const problemsOf = ({problems}) => problems.map((one) => [one.number, one.problems.map((two) => two.values)]);
+  const keys = Array.from({length: 300}, (_, at) => `A${at}`);
+  keys[299] = " A1 ";
+  const shared = {fields: FIELDS, key: "articleNumber"};
+  const rows = [...keys.map((key) => [key]), [""], [""]];
+  const table = Rows.ofTable({rows, mapping: ["articleNumber"], isDecimalComma: false, ...shared});
+  const objects = keys.map((articleNumber) => ({articleNumber}));
+
+  assert.deepEqual(problemsOf(table)[0], [300, [[2, "A1"]]]);
+  assert.equal(table.bad, 3); // and two rows without a key, which say nothing of each other
+  assert.deepEqual(problemsOf(Rows.ofJson({rows: [...objects, null], text: "", parts: [], ...shared})), [
+    [300, [[2, "A1"]]],
+    [301, [undefined]]
+  ]);
+  assert.equal(Rows.ofTable({rows, mapping: ["articleNumber"], fields: FIELDS, key: null}).bad, 2);
+});
+
 test("required fields without a column are told once", () => {
   const {missing} = Rows.ofTable({rows: [["1"]], mapping: ["basePrice"], fields: FIELDS, isDecimalComma: false});
 

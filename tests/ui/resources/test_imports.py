@@ -215,6 +215,28 @@ def test_a_workbook_that_cannot_be_read_is_refused_with_a_code(desk: Desk, langu
             page.get_by_text(text).wait_for()
 
 
+def test_rows_with_the_same_key_name_each_other(desk: Desk) -> None:
+    """On the page before the import, and for what may exist only once in its errors."""
+    mark = _mark()
+    rows = "".join(f"{mark}-{one};Group {at}\r\n" for at, one in enumerate("ABCB"))
+    page = desk.sit(address="/imports?upload=PriorityGroups")
+    _upload(page, "groups.csv", f"code;name\r\n{rows}".encode())
+    page.get_by_text("4 rows, and in 1 of them something is wrong.").wait_for()
+    expect(page.locator(f"#{UPLOAD}--preview")).to_contain_text(f"Code: is the same as in row 2: {mark}-B")
+    page.get_by_role("button", name="Import 4 Rows").click()
+    _ended(page)
+    expect(page.locator(f"#{JOB}--errors")).to_contain_text(f"Rows 2 and 4 have the same code: {mark}-B.")
+    _figures(page, succeeded="3", failed="1")
+
+    page.evaluate("location.hash = '/imports?upload=Articles'")
+    page.locator(f"#{UPLOAD}--dropText").wait_for()
+    articles = "".join(f"{mark}-{one};Article {at}\r\n" for at, one in enumerate("ABA"))
+    _upload(page, "articles.csv", f"articleNumber;name\r\n{articles}".encode())
+    page.get_by_role("button", name="Import 3 Rows").click()
+    told = f"so that the later row counts: {mark}-A (rows 1 and 3)."
+    page.get_by_text(told).wait_for()
+
+
 def test_the_user_chooses_the_target_and_format_of_each_column(desk: Desk) -> None:
     mark = _mark()
     page = desk.sit(address="/imports?upload=Articles")

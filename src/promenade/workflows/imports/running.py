@@ -17,7 +17,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
-from promenade import metrics
+from promenade import metrics, model
 from promenade.errors import Unavailable
 from promenade.events import (
     ArticleImportJobCompleted,
@@ -38,6 +38,7 @@ from promenade.workflows.context import Context
 from promenade.workflows.imports.importing import Portion, RowFault, RowImporter
 from promenade.workflows.imports.master_data import INTERFACE, MASTER_DATA
 from promenade.workflows.imports.progress import counted, failed_rows, note_portion, storable
+from promenade.workflows.imports.repeats import RepeatedKeys
 
 LEASE_SECONDS = IMPORTS.lease_seconds
 STRETCH_SECONDS = 1.0  # then other tenants have their turn
@@ -163,23 +164,27 @@ class ImportRun:
     async def _slice_by_slice(self) -> None:
         over = self._now() + self._stretch_seconds
         importer = self._importer()
+        keys = RepeatedKeys(model.entity(self.held.entity))
+        for number in range(self.held.next_part):
+            await asyncio.to_thread(keys.add, await self._read(number))
         has_got_on = False
         while self.held.next_part < self.held.parts:
             number = self.held.next_part
             rows = await self._read(number)
+            await asyncio.to_thread(keys.add, rows)
             while self.held.next_part == number:
                 # At least one slice: if reading a part takes longer than a stretch, the job would never progress.
                 if self._stopping() or (has_got_on and self._now() >= over):
                     await return_claim(self._context, self.held, attempts=0)
                     return
                 few = rows[self.held.offset :][: min(self._pace.rows, importer.rows_max)]
-                ended = await self._store_slice(importer, few, len(rows))
+                ended = await self._store_slice(importer, keys, few, len(rows))
                 has_got_on = True
                 if ended is not None:
                     record_metrics(self.held, ended, self._context.clock())
                     return
                 await self._pace.rest()
-        await self._end(finished(self.held, Counts(self.held.rows_succeeded, self.held.rows_failed)))
+        await self._end(finished(self.held, Counts(self.held.rows_succeeded, self.held.rows_failed), keys))
 
     async def _read(self, number: int) -> list[NumberedRow]:
         tenant_id, job_id = self.held.tenant_id, self.held.job_id
@@ -188,7 +193,9 @@ class ImportRun:
             raise LeaseLost  # the job has ended in the meantime
         return await asyncio.to_thread(unpack, part)
 
-    async def _store_slice(self, importer: RowImporter, few: Sequence[NumberedRow], of: int) -> Ended | None:
+    async def _store_slice(
+        self, importer: RowImporter, keys: RepeatedKeys, few: Sequence[NumberedRow], of: int
+    ) -> Ended | None:
         """Store some rows of a part of ``of`` rows; return the job's result if they were the last."""
         held = self.held
         offset = held.offset + len(few)
@@ -203,14 +210,14 @@ class ImportRun:
                 session, held, next_part=next_part, at=at, lease_seconds=self._lease_seconds, durable=durable
             )
             busy = Busy(importer.store(session, few, at=at, keep_good=True))
-            portion = await busy
+            portion = keys.named(await busy)
             self._pace.worked(len(few), busy.seconds)
             _check(portion, few)
             counts = counted(held, portion)
             await note_portion(session, held, portion, counts, at=at, new_id=self._context.new_id)
             if next_part < held.parts:
                 return counts, None
-            ended = finished(held, counts)
+            ended = finished(held, counts, keys)
             await end(self._context, session, held, ended, at)
             return counts, ended
 
@@ -250,12 +257,14 @@ class ImportRun:
         unit.
         """
         held, at, importer = self.held, self._context.clock(), self._importer()
+        keys = RepeatedKeys(model.entity(held.entity))
         told.rows = 0
         for number in range(held.parts):
             part = await read_part(session, held.job_id, number)
             if part is None:
                 raise LeaseLost
             rows = unpack(part)
+            keys.add(rows)
             done = 0
             while done < len(rows):
                 if self._stopping():
@@ -265,15 +274,15 @@ class ImportRun:
                 # On SQLite the writer is locked until all rows are stored; small slices only prolong that.
                 rows_max = importer.rows_max if session.dialect == "sqlite" else min(self._pace.rows, importer.rows_max)
                 few = rows[done : done + rows_max]
-                await self._store_few(session, importer, few, at)
+                await self._store_few(session, importer, keys, few, at)
                 done += len(few)
                 told.rows += len(few)
-        ended = finished(held, Counts(told.rows, 0))
+        ended = finished(held, Counts(told.rows, 0), keys)
         await end(self._context, session, held, ended, at)
         return ended
 
     async def _store_few(
-        self, session: Session, importer: RowImporter, few: Sequence[NumberedRow], at: datetime
+        self, session: Session, importer: RowImporter, keys: RepeatedKeys, few: Sequence[NumberedRow], at: datetime
     ) -> None:
         session.renew()
         if session.dialect == "postgresql":
@@ -281,7 +290,7 @@ class ImportRun:
         busy = Busy(importer.store(session, few, at=at, keep_good=False))
         portion = await busy
         if portion.faults:
-            raise _Faulty(portion.faults)
+            raise _Faulty(keys.named(portion).faults)
         _check(portion, few)
         if session.dialect == "postgresql":  # on SQLite the writer would be locked during the pause
             self._pace.worked(len(few), busy.seconds)
@@ -427,7 +436,7 @@ class Ended:
     message: str
 
 
-def finished(held: ImportClaim, counts: Counts) -> Ended:
+def finished(held: ImportClaim, counts: Counts, keys: RepeatedKeys) -> Ended:
     """The result of a job whose rows were all processed; a till's batch has failed if no article could be stored."""
     if held.source == "POS_BATCH" and counts.failed and not counts.succeeded:
         return Ended("FAILED", counts, f"None of the {held.rows} articles could be stored.")
@@ -435,6 +444,7 @@ def finished(held: ImportClaim, counts: Counts) -> Ended:
     message += f", {counts.failed} failed." if counts.failed else "."
     if held.rows_skipped:
         message += f" {held.rows_skipped} were skipped."
+    message += keys.sentence()
     return Ended("SUCCEEDED", counts, message)
 
 

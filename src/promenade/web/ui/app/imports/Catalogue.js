@@ -47,8 +47,7 @@ sap.ui.define(
     }
 
     /** Keys that only administration shows, such as the code of a coupon, which is a secret everywhere else. */
-    async function keysOfAdministration(model, set, known) {
-      const meta = await Meta.of(model, set);
+    function keysOfAdministration(meta, known) {
       return meta.semanticKey
         .filter((name) => !known.includes(name))
         .map((name) => {
@@ -68,15 +67,20 @@ sap.ui.define(
         return [...new Set(found)];
       },
 
-      /** Fields that a row of a set may have, keys first, and `parts`: what only JSON can hold, inside of a row. */
+      /**
+       * Fields that a row of a set may have, keys first; `key`, the name of the one that no two rows share, if any; and
+       * `parts`: what only JSON can hold, inside of a row.
+       */
       async fields(model, set) {
         const type = (await schema())[set];
         const names = Object.keys(type).filter((name) => isCell(type[name]));
         const fields = names.map((name) => fieldOf(name, type[name]));
-        const keys = await keysOfAdministration(model, set, names);
+        const meta = await Meta.of(model, set);
+        const keys = keysOfAdministration(meta, names);
         const [own, others] = [fields.filter((one) => one.name !== "ID"), fields.filter((one) => one.name === "ID")];
         const parts = Object.keys(type).filter((name) => type[name].$Kind === "NavigationProperty");
-        return {fields: [...keys, ...own, ...others], parts};
+        const [key = null, more] = meta.semanticKey;
+        return {fields: [...keys, ...own, ...others], key: more ? null : key, parts};
       }
     };
     return Catalogue;

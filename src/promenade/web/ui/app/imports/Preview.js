@@ -8,10 +8,10 @@ sap.ui.define(
     // Texts of a file are set, never given to a constructor, which takes what has braces for a binding.
     const plain = (text) => new Text().setText(text);
 
-    function cell({value, problem}, t) {
+    function cell({value, problem, values = []}, t) {
       const made = new ObjectStatus({state: problem ? "Error" : "None"}).setText(value);
       if (problem) {
-        made.setIcon("sap-icon://error").setTooltip(t(`imports.problem.${problem}`));
+        made.setIcon("sap-icon://error").setTooltip(t(`imports.problem.${problem}`, ...values));
       }
       return made;
     }
@@ -20,8 +20,8 @@ sap.ui.define(
       /** What is wrong with a row, in one line. */
       sentence(problems, t) {
         return problems
-          .map(({field, problem}) => {
-            const text = t(`imports.problem.${problem}`);
+          .map(({field, problem, values = []}) => {
+            const text = t(`imports.problem.${problem}`, ...values);
             return field ? `${field.words || field.label}: ${text}` : text;
           })
           .join(" · ");

@@ -58,12 +58,29 @@ sap.ui.define(["promenade/imports/Mapping", "promenade/imports/Values"], functio
     return fields.filter((one) => one.isRequired && !names.includes(one.name));
   }
 
-  /** Goes through all rows and keeps what is shown of them. */
-  function collected(rows, read) {
+  /** Adds to a row that it has the key of an earlier one; `first` has the rows that had their key first. */
+  function compare(row, number, field, key, first) {
+    const earlier = first.get(key);
+    if (!earlier) {
+      first.set(key, number);
+      return;
+    }
+    const repeated = {problem: "repeated", values: [earlier, key]};
+    row.problems.push({field, ...repeated});
+    Object.assign(row.cells.find((one) => one.name === field.name && !one.problem) || {}, repeated);
+  }
+
+  /** Goes through all rows and keeps what is shown of them; no two should have the same key, `keyOf(row)` in `key`. */
+  function collected(rows, read, key, keyOf) {
     /** @type {{count: number, bad: number, shown: any[], problems: any[], texts: string[]}} */
     const found = {count: rows.length, bad: 0, shown: [], problems: [], texts: []};
+    const first = new Map();
     rows.forEach((row, at) => {
       const one = read(row);
+      const given = key && keyOf(row);
+      if (given && typeof given === "string" && given.trim()) {
+        compare(one, at + 1, key, given.trim(), first);
+      }
       found.texts.push(one.json);
       if (at < SHOWN) {
         found.shown.push({number: at + 1, ...one});
@@ -86,9 +103,14 @@ sap.ui.define(["promenade/imports/Mapping", "promenade/imports/Values"], functio
      * `shown` are the first twenty, `problems` those of the rows that have one, `missing` fields that no column
      * fills.
      */
-    ofTable({rows, mapping, fields, isDecimalComma}) {
+    ofTable({rows, mapping, fields, key, isDecimalComma}) {
       const byName = new Map(fields.map((one) => [one.name, one]));
-      const found = collected(rows, (row) => ofCells(row, mapping, byName, isDecimalComma));
+      const found = collected(
+        rows,
+        (row) => ofCells(row, mapping, byName, isDecimalComma),
+        byName.get(key),
+        (row) => row[mapping.indexOf(key)]
+      );
       const {texts, ...told} = found;
       const names = mapping.filter(Boolean);
       return {
@@ -101,11 +123,16 @@ sap.ui.define(["promenade/imports/Mapping", "promenade/imports/Values"], functio
     },
 
     /** The same of rows of a JSON file, whose members are the fields. */
-    ofJson({rows, text, fields, parts}) {
+    ofJson({rows, text, fields, key, parts}) {
       const byName = new Map(fields.map((one) => [one.name, one]));
       const shown = rows.slice(0, SHOWN).filter((row) => row && typeof row === "object");
       const names = [...new Set(shown.flatMap((row) => Object.keys(row)))];
-      const found = collected(rows, (row) => ofObject(row, names, byName, parts));
+      const found = collected(
+        rows,
+        (row) => ofObject(row, names, byName, parts),
+        byName.get(key),
+        (row) => row?.[key]
+      );
       return {...found, names, missing: [], twice: [], json: text};
     }
   };

@@ -109,8 +109,9 @@ sap.ui.define(
       },
 
       async _loadFields() {
-        const {fields, parts} = await Catalogue.fields(this._model, this._state.getProperty("/set"));
+        const {fields, key, parts} = await Catalogue.fields(this._model, this._state.getProperty("/set"));
         this._fields = fields;
+        this._key = key;
         this._parts = parts;
         const choices = fields.map((one) => ({
           name: one.name,
@@ -250,14 +251,15 @@ sap.ui.define(
         const {rows, text} = this._read;
         this._rows =
           kind === "json"
-            ? Rows.ofJson({rows, text, fields: this._fields, parts: this._parts})
+            ? Rows.ofJson({rows, text, fields: this._fields, key: this._key, parts: this._parts})
             : Rows.ofTable({
                 rows,
                 fields: this._fields,
+                key: this._key,
                 isDecimalComma: decimals === ",",
                 mapping: columns.map((one) => one.field)
               });
-        this._key = Sending.newKey();
+        this._idempotencyKey = Sending.newKey();
         Preview.fill(this.byId("preview"), this._rows, this._fields, this._t);
         this._tellChecked(columns);
       },
@@ -310,7 +312,7 @@ sap.ui.define(
         this._set({isSending: true, percent: 0, progressText: this._t("imports.sending")});
         try {
           const {jobId} = await Sending.send(set, body, {
-            key: `${this._key}-${mode}`,
+            key: `${this._idempotencyKey}-${mode}`,
             signal: this._sending.signal,
             onProgress: (percent) => this._set({percent})
           });
