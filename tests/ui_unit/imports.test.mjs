@@ -46,6 +46,46 @@ test("columns find their fields by name, label and translation, each once", () =
   assert.deepEqual(Mapping.twice(["a", "", "b", "a", ""]), ["a"]);
 });
 
+const ARTICLE = ["ean", "name", "currency", "unit", "articleGroupId", "isActive"].map((name) => ({name, label: name}));
+
+for (const [heading, field] of [
+  ["EAN", "ean"],
+  ["GTIN", "ean"],
+  ["gtin-13", "ean"],
+  ["EAN / GTIN", "ean"],
+  ["ARTIKEL_NR.", "articleNumber"],
+  ["Art.-Nr.", "articleNumber"],
+  ["  sku ", "articleNumber"],
+  ["Preis (EUR)", "basePrice"],
+  ["VK-Preis", "basePrice"],
+  ["Grundpreis", "basePrice"],
+  ["price*", "basePrice"],
+  ["Artikelbezeichnung", "name"],
+  ["Währungsschlüssel", "currency"],
+  ["WAEHRUNGSCODE", "currency"],
+  ["Wa\u0308hrungscode", "currency"],
+  ["Warengruppe", "articleGroupId"],
+  ["Aktiv", "isActive"],
+  ["Farbe", ""],
+  ["()", ""]
+]) {
+  test(`the heading ${heading} is ${field || "no field's"}`, () => {
+    const fields = [...FIELDS, ...ARTICLE].map((one) =>
+      one.name === "basePrice" ? {...one, german: "Grundpreis"} : one
+    );
+    assert.deepEqual(Mapping.guess([heading], fields), [field]);
+  });
+}
+
+test("a column with our own name goes before one that others call so, wherever it stands", () => {
+  assert.deepEqual(Mapping.guess(["Artikel", "Price", "Article number", "Base price"], FIELDS), [
+    "",
+    "",
+    "articleNumber",
+    "basePrice"
+  ]);
+});
+
 test("rows of a table become JSON by their mapping, and say what is wrong", () => {
   const found = Rows.ofTable({
     rows: [

@@ -215,6 +215,31 @@ def test_a_workbook_that_cannot_be_read_is_refused_with_a_code(desk: Desk, langu
             page.get_by_text(text).wait_for()
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_columns_of_other_systems_are_guessed_shown_and_can_be_changed(desk: Desk, language: str) -> None:
+    mark = _mark()
+    rows = f"{mark}-1;Brot;4006381333931;2,49;EUR;braun;Bäcker\r\n"
+    file = f"ARTIKEL_NR;Bezeichnung;GTIN;Preis;Währung;Farbe;Lieferant\r\n{rows}"
+    page = desk.sit(address="/imports?upload=Articles", language=language)
+    _upload(page, "others.csv", file.encode())
+    mapping = page.locator(f"#{UPLOAD}--mapping")
+    rows_shown = mapping.locator("tbody tr.sapMListTblRow")
+    for at, field in enumerate(("articleNumber", "name", "ean", "basePrice", "currency")):
+        expect(rows_shown.nth(at)).to_contain_text(f"({field})")
+    left = "and that are not imported: " if language == "en" else "und die nicht importiert werden: "
+    page.get_by_text(f"{left}Farbe, Lieferant").wait_for()
+    manufacturer = "Manufacturer (manufacturer)" if language == "en" else "Hersteller (manufacturer)"
+    choose(mapping.get_by_role("combobox", name="Lieferant"), manufacturer)
+    page.get_by_text(f"{left}Farbe").wait_for()
+    page.locator(f"#{UPLOAD}--send").click()
+    _ended(page)
+    with desk.shop.http() as http:
+        asked = f"$filter=articleNumber eq '{mark}-1'&$select=name,ean,basePrice,currency,manufacturer"
+        (found,) = http.get(f"/admin/Articles?{asked}").json()["value"]
+    expected = ("Brot", "4006381333931", 2.49, "EUR", "Bäcker")
+    assert tuple(found[one] for one in ("name", "ean", "basePrice", "currency", "manufacturer")) == expected
+
+
 def test_rows_with_the_same_key_name_each_other(desk: Desk) -> None:
     """On the page before the import, and for what may exist only once in its errors."""
     mark = _mark()

@@ -75,12 +75,13 @@ sap.ui.define(
         const type = (await schema())[set];
         const names = Object.keys(type).filter((name) => isCell(type[name]));
         const fields = names.map((name) => fieldOf(name, type[name]));
-        const meta = await Meta.of(model, set);
+        const [meta, german] = await Promise.all([Meta.of(model, set), Words.german()]);
         const keys = keysOfAdministration(meta, names);
         const [own, others] = [fields.filter((one) => one.name !== "ID"), fields.filter((one) => one.name === "ID")];
         const parts = Object.keys(type).filter((name) => type[name].$Kind === "NavigationProperty");
         const [key = null, more] = meta.semanticKey;
-        return {fields: [...keys, ...own, ...others], key: more ? null : key, parts};
+        const found = [...keys, ...own, ...others].map((one) => ({...one, german: german[one.label] || ""}));
+        return {fields: found, key: more ? null : key, parts};
       }
     };
     return Catalogue;

@@ -209,10 +209,7 @@ sap.ui.define(
         }
         this._guess();
         this._check();
-        this._set({
-          isRead: true,
-          isMappingShown: this._state.getProperty("/columns").some((one) => one.state !== "None")
-        });
+        this._set({isRead: true, isMappingShown: true});
       },
 
       /** How a file is written, for the lists that change it. */
