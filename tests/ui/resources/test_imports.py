@@ -12,10 +12,10 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from promenade.web.http.workbooks import Workbook
-from tests.ui.desk import Desk, choose
+from tests.ui.desk import Desk, Held, choose
 
 JOB = "promenade---imports--job"
 UPLOAD = "promenade---imports--upload"
@@ -42,13 +42,17 @@ def _upload(page: Page, name: str, content: bytes) -> None:
     page.locator("input[type=file]").set_input_files({"name": name, "mimeType": "text/plain", "buffer": content})
 
 
+def _told(page: Page, text: str) -> None:
+    page.locator(".sapMMsgStrip", has_text=text).wait_for()
+
+
 def _figures(page: Page, **expected: str) -> None:
     for name, text in expected.items():
         expect(page.locator(f"#{JOB}--{name}-text")).to_have_text(text)
 
 
 def _ended(page: Page) -> None:
-    page.locator(f"#{JOB}--message").wait_for()
+    page.locator(f"#{JOB}--state:not(.sapMMsgStripInformation)").wait_for()
 
 
 def test_faulty_rows_of_an_imported_file_can_be_downloaded_and_corrected(either_desk: Desk, tmp_path: Path) -> None:
@@ -56,8 +60,8 @@ def test_faulty_rows_of_an_imported_file_can_be_downloaded_and_corrected(either_
     mark = _mark()
     page = desk.sit(address="/imports?upload=Articles")
     _upload(page, "bread.csv", _bread(mark).encode("windows-1252"))
-    page.get_by_text("5 rows, and in 3 of them something is wrong.").wait_for()
-    page.get_by_text("Columns that no field is known for, and that are not imported: Colour").wait_for()
+    _told(page, "5 rows, and in 3 of them something is wrong.")
+    _told(page, "Columns that no field is known for, and that are not imported: Colour")
     expect(page.locator(f"#{UPLOAD}--preview")).to_contain_text("Base price: is not a number")
     expect(page.locator(f"#{UPLOAD}--preview")).to_contain_text("Brot, groß")
     page.get_by_role("button", name="Import 5 Rows").click()
@@ -88,9 +92,9 @@ def test_faulty_rows_of_an_imported_file_can_be_downloaded_and_corrected(either_
     )
     page.get_by_role("button", name="Import Another File").click()
     _upload(page, "mended.csv", mended.encode())
-    page.get_by_text("3 rows, in which nothing is wrong").wait_for()
+    _told(page, "3 rows, in which nothing is wrong")
     page.get_by_role("button", name="Import 3 Rows").click()
-    page.get_by_text("3 of 3 rows were imported.").wait_for()
+    _told(page, "3 of 3 rows were imported.")
 
 
 WRITTEN = {
@@ -145,7 +149,7 @@ def test_all_or_none_keeps_nothing_of_a_file_with_a_bad_row(desk: Desk) -> None:
     _upload(page, "bread.csv", _bread(mark).encode())
     page.get_by_text("All or none").click()
     page.get_by_role("button", name="Import 5 Rows").click()
-    page.get_by_text("Nothing was imported, because of row 2").wait_for()
+    _told(page, "Nothing was imported, because of row 2")
     _figures(page, succeeded="0", failed="1")
     with desk.shop.http() as http:
         found = http.get(f"/admin/Articles?$filter=startswith(articleNumber,'{mark}')").json()["value"]
@@ -162,10 +166,10 @@ def test_json_holds_rows_with_their_parts(desk: Desk) -> None:
     ]
     page = desk.sit(address="/imports?upload=Promotions")
     _upload(page, "promotions.json", json.dumps({"rows": rows}).encode())
-    page.get_by_text("3 rows, and in 2 of them something is wrong.").wait_for()
+    _told(page, "3 rows, and in 2 of them something is wrong.")
     expect(page.locator(f"#{UPLOAD}--preview")).to_contain_text("nome: is not a field · Name: is needed")
     page.get_by_role("button", name="Import 3 Rows").click()
-    page.get_by_text("1 of 3 rows were imported, 2 failed.").wait_for()
+    _told(page, "1 of 3 rows were imported, 2 failed.")
     with desk.shop.http() as http:
         found = http.get(f"/admin/Promotions?$filter=code eq '{mark}-A'&$expand=calculationConfig").json()["value"]
     assert [one["calculationConfig"]["rounding"] for one in found] == ["ROUND_DOWN"]
@@ -209,10 +213,10 @@ def test_a_workbook_that_cannot_be_read_is_refused_with_a_code(desk: Desk, langu
     good = _workbook(["Article number"], ["1"])
     for content, code in ((b"article\r\n1\r\n", "FILE_NOT_A_WORKBOOK"), (good[:-40], "FILE_BROKEN")):
         _upload(page, f"{code}.xlsx", content)
-        page.get_by_text(f"({code})").wait_for()
+        _told(page, f"({code})")
         expect(page.locator(f"#{UPLOAD}--send")).to_be_hidden()
         if code == "FILE_NOT_A_WORKBOOK":
-            page.get_by_text(text).wait_for()
+            _told(page, text)
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
@@ -227,10 +231,11 @@ def test_columns_of_other_systems_are_guessed_shown_and_can_be_changed(desk: Des
     for at, field in enumerate(("articleNumber", "name", "ean", "basePrice", "currency")):
         expect(rows_shown.nth(at)).to_contain_text(f"({field})")
     left = "and that are not imported: " if language == "en" else "und die nicht importiert werden: "
-    page.get_by_text(f"{left}Farbe, Lieferant").wait_for()
+    _told(page, f"{left}Farbe, Lieferant")
     manufacturer = "Manufacturer (manufacturer)" if language == "en" else "Hersteller (manufacturer)"
     choose(mapping.get_by_role("combobox", name="Lieferant"), manufacturer)
-    page.get_by_text(f"{left}Farbe").wait_for()
+    expect(page.locator(f"#{UPLOAD}--state")).not_to_contain_text("Lieferant")
+    _told(page, f"{left}Farbe")
     page.locator(f"#{UPLOAD}--send").click()
     _ended(page)
     with desk.shop.http() as http:
@@ -240,13 +245,57 @@ def test_columns_of_other_systems_are_guessed_shown_and_can_be_changed(desk: Des
     assert tuple(found[one] for one in ("name", "ean", "basePrice", "currency", "manufacturer")) == expected
 
 
+def _only_strip(page: Page, kind: str, text: str) -> None:
+    strip = page.locator(".sapMMsgStrip:visible")
+    expect(strip).to_have_count(1)
+    expect(strip).to_contain_text(text)
+    expect(strip).to_have_class(re.compile(rf"\bsapMMsgStrip{kind}\b"))
+
+
+def test_one_strip_tells_the_state_of_the_import_from_the_file_to_its_end(desk: Desk) -> None:
+    mark = _mark()
+    page = desk.sit(address="/imports?upload=Articles")
+    _upload(page, "none.csv", b"articleNumber;name\r\n")
+    _only_strip(page, "Error", "There are no rows in the file.")
+    _upload(page, "colours.csv", f"articleNumber;name;Colour\r\n{mark}-1;;\r\n;;x\r\n".encode())
+    _only_strip(page, "Warning", "2 rows, and in 1 of them something is wrong.")
+    _only_strip(page, "Warning", "no field is known for, and that are not imported: Colour")
+    _upload(page, "good.csv", f"articleNumber;name\r\n{mark}-1;Bread\r\n{mark}-2;Cake\r\n".encode())
+    _only_strip(page, "Success", "2 rows, in which nothing is wrong")
+
+    sending = Held(page, "**/Articles:bulk-import")
+    send = page.get_by_role("button", name="Import 2 Rows")
+    send.click()
+    _only_strip(page, "Information", "Sending:")
+    refusal = {"error": {"code": "TOO_MANY_JOBS", "message": "Four imports have not ended."}}
+    sending.wait_for_one().fulfill(status=429, json=refusal)
+    _only_strip(page, "Error", "Four imports have not ended.")
+    desk.forgive("429 POST")
+    page.unroute("**/Articles:bulk-import")
+
+    states = ["QUEUED", "RUNNING"]
+
+    def under_way(route: Route) -> None:
+        answer = route.fetch()
+        told = {"status": states[0], "rowsSucceeded": 1, "message": None} if states else {}
+        route.fulfill(response=answer, json={**answer.json(), **told})
+
+    page.route("**/admin/ImportJobs(*", under_way)
+    send.click()
+    _only_strip(page, "Information", "The import waits for its turn.")
+    states.pop(0)
+    _only_strip(page, "Information", "The import is running: 1 of 2 rows are done.")
+    states.pop(0)
+    _only_strip(page, "Success", "2 of 2 rows were imported.")
+
+
 def test_rows_with_the_same_key_name_each_other(desk: Desk) -> None:
     """On the page before the import, and for what may exist only once in its errors."""
     mark = _mark()
     rows = "".join(f"{mark}-{one};Group {at}\r\n" for at, one in enumerate("ABCB"))
     page = desk.sit(address="/imports?upload=PriorityGroups")
     _upload(page, "groups.csv", f"code;name\r\n{rows}".encode())
-    page.get_by_text("4 rows, and in 1 of them something is wrong.").wait_for()
+    _told(page, "4 rows, and in 1 of them something is wrong.")
     expect(page.locator(f"#{UPLOAD}--preview")).to_contain_text(f"Code: is the same as in row 2: {mark}-B")
     page.get_by_role("button", name="Import 4 Rows").click()
     _ended(page)
@@ -259,19 +308,19 @@ def test_rows_with_the_same_key_name_each_other(desk: Desk) -> None:
     _upload(page, "articles.csv", f"articleNumber;name\r\n{articles}".encode())
     page.get_by_role("button", name="Import 3 Rows").click()
     told = f"so that the later row counts: {mark}-A (rows 1 and 3)."
-    page.get_by_text(told).wait_for()
+    _told(page, told)
 
 
 def test_the_user_chooses_the_target_and_format_of_each_column(desk: Desk) -> None:
     mark = _mark()
     page = desk.sit(address="/imports?upload=Articles")
     _upload(page, "odd.csv", f"No,What\n{mark}-1,Bread\n{mark}-2,Cake\n".encode())
-    page.get_by_text("Fields that a new row needs and that no column fills: Article number").wait_for()
+    _told(page, "Fields that a new row needs and that no column fills: Article number")
     for column, field in (("No", "Article number * (articleNumber)"), ("What", "Name (name)")):
         choose(page.locator(f"#{UPLOAD}--mapping").get_by_role("combobox", name=column), field)
-    page.get_by_text("2 rows, in which nothing is wrong").wait_for()
+    _told(page, "2 rows, in which nothing is wrong")
     page.get_by_role("button", name="Import 2 Rows").click()
-    page.get_by_text("2 of 2 rows were imported.").wait_for()
+    _told(page, "2 of 2 rows were imported.")
     page.locator(f"#{JOB}").get_by_role("button", name="Back to all imports").click()
     expect(page.locator("#promenade---imports--jobs--table")).to_contain_text("Articles")
 
@@ -279,12 +328,12 @@ def test_the_user_chooses_the_target_and_format_of_each_column(desk: Desk) -> No
 def test_a_file_over_the_limits_is_refused_before_it_is_sent(desk: Desk, tmp_path: Path) -> None:
     page = desk.sit(address="/imports?upload=Articles")
     _upload(page, "long.csv", b"articleNumber\n" + b"".join(b"%d\n" % one for one in range(10_001)))
-    page.get_by_text("The file has more than 10,000 rows").wait_for()
+    _told(page, "The file has more than 10,000 rows")
     large = tmp_path / "large.csv"
     with large.open("wb") as file:
         file.truncate(65 * 1024 * 1024)
     page.locator("input[type=file]").set_input_files(large)
-    page.get_by_text("The import would have 65 MiB; at most 64 MiB can be sent at once.").wait_for()
+    _told(page, "The import would have 65 MiB; at most 64 MiB can be sent at once.")
     expect(page.get_by_role("button", name=re.compile("^Import .*Rows"))).to_have_count(0)
 
 
@@ -299,7 +348,7 @@ def test_a_template_has_the_columns_that_the_service_takes(desk: Desk, tmp_path:
 
 def test_users_who_may_not_import_see_the_missing_right_and_the_jobs(desk: Desk) -> None:
     page = desk.sit("planner", address="/imports")
-    page.get_by_text("To send files, the person needs the scopes PublicApi.Read and PublicApi.Write").wait_for()
+    _told(page, "To send files, the person needs the scopes PublicApi.Read and PublicApi.Write")
     expect(page.get_by_role("button", name="Import a File")).to_have_count(0)
     page.get_by_role("heading", name="Import jobs").wait_for()
 
@@ -307,7 +356,7 @@ def test_users_who_may_not_import_see_the_missing_right_and_the_jobs(desk: Desk)
 def test_imports_are_shown_in_german(desk: Desk) -> None:
     page = desk.sit(address="/imports?upload=Articles", language="de", colours="dark")
     _upload(page, "bread.csv", _bread(_mark()).encode())
-    page.get_by_text("5 Zeilen, und mit 3 davon stimmt etwas nicht.").wait_for()
+    _told(page, "5 Zeilen, und mit 3 davon stimmt etwas nicht.")
     page.get_by_role("button", name="5 Zeilen importieren").click()
     page.get_by_role("button", name="Als CSV herunterladen").wait_for()
     page.get_by_role("heading", name="Fehlerhafte Zeilen").wait_for()

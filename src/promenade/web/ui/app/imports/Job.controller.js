@@ -60,9 +60,22 @@ sap.ui.define(
           ...one,
           percent,
           isUnderWay: format.isUnderWay(one.status),
-          progressText: this._t("imports.doneOf", one.rowsSucceeded + one.rowsFailed + one.rowsSkipped, one.totalRows),
+          state: this._stateOf(one),
           title: this._t("imports.jobTitle", plural)
         });
+      },
+
+      /** What the one strip says: that it waits, how far it is, or how it ended. */
+      _stateOf({status, message, rowsSucceeded, rowsFailed, rowsSkipped, totalRows}) {
+        const done = rowsSucceeded + rowsFailed + rowsSkipped;
+        switch (status) {
+          case "QUEUED":
+            return {type: "Information", text: this._t("imports.waiting")};
+          case "RUNNING":
+            return {type: "Information", text: message || this._t("imports.running", done, totalRows)};
+          default:
+            return {type: status === "FAILED" ? "Error" : rowsFailed ? "Warning" : "Success", text: message};
+        }
       },
 
       moment(text) {

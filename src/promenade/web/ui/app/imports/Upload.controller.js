@@ -1,5 +1,7 @@
 sap.ui.define(
   [
+    "sap/ui/core/InvisibleMessage",
+    "sap/ui/core/library",
     "sap/ui/core/mvc/Controller",
     "sap/ui/dom/includeStylesheet",
     "sap/ui/model/json/JSONModel",
@@ -17,6 +19,8 @@ sap.ui.define(
     "promenade/session/Session"
   ],
   function (
+    InvisibleMessage,
+    coreLibrary,
     Controller,
     includeStylesheet,
     JSONModel,
@@ -35,17 +39,16 @@ sap.ui.define(
   ) {
     "use strict";
 
+    const {InvisibleMessageMode} = coreLibrary;
     const NOTHING_READ = {
       file: null,
       isRead: false,
       isReading: false,
       isSending: false,
       isReady: false,
-      refused: "",
-      warning: "",
+      state: {type: "Information", text: ""},
       bad: 0,
       percent: 0,
-      progressText: "",
       columns: [],
       problems: [],
       isMappingShown: false,
@@ -93,6 +96,20 @@ sap.ui.define(
 
       hide() {
         this._sending?.abort();
+      },
+
+      /** The one strip about the import says how far it is; one who does not see it hears of it when that changes. */
+      _tell(type, text) {
+        const before = this._state.getProperty("/state/type");
+        this._set({state: {type, text}});
+        if (type !== before) {
+          InvisibleMessage.getInstance().announce(text, InvisibleMessageMode.Polite);
+        }
+      },
+
+      _tellProgress(key, percent) {
+        this._set({percent});
+        this._tell("Information", this._t(key, percent));
       },
 
       _set(values) {
@@ -160,7 +177,7 @@ sap.ui.define(
       },
 
       onWrongType() {
-        this._set({refused: this._t("imports.wrongType")});
+        this._tell("Error", this._t("imports.wrongType"));
       },
 
       async _take(file) {
@@ -168,19 +185,24 @@ sap.ui.define(
         this._read = null;
         this._set({...NOTHING_READ, file, fileText: `${file.name} (${format.bytes(file.size)})`});
         if (file.size > Sending.BYTES_MAX) {
-          this._set({refused: this._t("imports.tooLarge", format.bytes(file.size), format.bytes(Sending.BYTES_MAX))});
+          this._tellTooLarge(file.size);
           return;
         }
         this._set({kind: await Reading.kindOf(file)});
         await this._readFile({});
       },
 
+      _tellTooLarge(size) {
+        this._tell("Error", this._t("imports.tooLarge", format.bytes(size), format.bytes(Sending.BYTES_MAX)));
+      },
+
       /** Reads the file as far as an import goes; what is not given is found out. */
       async _readFile(given) {
         const turn = (this._turn += 1);
         const {file, kind} = this._state.getData();
-        this._set({isReading: true, refused: "", percent: 0, progressText: this._t("imports.reading")});
-        const onProgress = (percent) => this._turn === turn && this._set({percent});
+        this._set({isReading: true});
+        this._tellProgress("imports.reading", 0);
+        const onProgress = (percent) => this._turn === turn && this._tellProgress("imports.reading", percent);
         try {
           const read = await Reading[kind](file, {...given, rowsMax: Sending.ROWS_MAX, onProgress});
           if (turn === this._turn) {
@@ -188,7 +210,8 @@ sap.ui.define(
           }
         } catch (error) {
           if (turn === this._turn) {
-            this._set({isReading: false, isRead: false, refused: this._whyUnreadable(error)});
+            this._set({isReading: false, isRead: false});
+            this._tell("Error", this._whyUnreadable(error));
           }
         }
       },
@@ -204,7 +227,8 @@ sap.ui.define(
         this._set({isReading: false, ...this._told(read)});
         if (!read.rows.length || read.rows.length > Sending.ROWS_MAX) {
           const key = read.rows.length ? "imports.tooMany" : "imports.noRows";
-          this._set({isRead: false, isReady: false, refused: this._t(key, Sending.ROWS_MAX)});
+          this._set({isRead: false, isReady: false});
+          this._tell("Error", this._t(key, Sending.ROWS_MAX));
           return;
         }
         this._guess();
@@ -266,7 +290,8 @@ sap.ui.define(
         const {count, bad, names, missing, twice, problems} = this._rows;
         const {sheet} = this._read;
         const unknown = columns.filter((one) => !one.field && !Mapping.isNote(one.name));
-        const warnings = [
+        const found = [
+          bad ? t("imports.foundBad", count, bad) : t("imports.foundGood", count),
           unknown.length && t("imports.unknownColumns", unknown.map((one) => one.name || "?").join(", ")),
           missing.length && t("imports.missingFields", missing.map((one) => one.words).join(", ")),
           twice.length && t("imports.twice", twice.join(", "))
@@ -277,11 +302,9 @@ sap.ui.define(
             twice.includes(one.field) ? "Error" : unknown.includes(one) ? "Warning" : "None"
           )
         );
+        this._tell(bad || found.length > 1 ? "Warning" : "Success", found.join("\n"));
         this._set({
           bad,
-          found: bad ? t("imports.foundBad", count, bad) : t("imports.foundGood", count),
-          foundType: bad ? "Warning" : "Success",
-          warning: warnings.join("\n"),
           mappingText: t("imports.mapping", names.length, columns.length),
           previewText: sheet
             ? t("imports.previewOfSheet", this._rows.shown.length, count, sheet)
@@ -302,26 +325,37 @@ sap.ui.define(
         const {set, mode} = this._state.getData();
         const body = Sending.body(this._rows.json, mode === 0);
         if (body.size > Sending.BYTES_MAX) {
-          this._set({refused: this._t("imports.tooLarge", format.bytes(body.size), format.bytes(Sending.BYTES_MAX))});
+          this._tellTooLarge(body.size);
           return;
         }
         this._sending = new AbortController();
-        this._set({isSending: true, percent: 0, progressText: this._t("imports.sending")});
+        this._set({isSending: true});
+        this._tellProgress("imports.sending", 0);
         try {
           const {jobId} = await Sending.send(set, body, {
             key: `${this._idempotencyKey}-${mode}`,
             signal: this._sending.signal,
-            onProgress: (percent) => this._set({percent})
+            onProgress: (percent) => this._tellProgress("imports.sending", percent)
           });
           this._sending = null;
           this.getOwnerComponent()
             .getRouter()
             .navTo("imports", {"?query": {job: jobId}}, {}, true);
         } catch (error) {
-          Messages.show(error.status === 0 ? {message: this._t("imports.connectionBroken")} : error);
+          this._tellUnsent(error);
         } finally {
           this._set({isSending: false});
         }
+      },
+
+      _tellUnsent(error) {
+        if (error.name === "AbortError") {
+          this._tellChecked(this._state.getProperty("/columns"));
+          return;
+        }
+        const {message, details} = Messages.read(error);
+        const texts = [message, ...details.map((one) => one.message)];
+        this._tell("Error", error.status === 0 ? this._t("imports.connectionBroken") : texts.join("\n"));
       },
 
       onCancel() {
