@@ -9,12 +9,16 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.ui.desk import Desk, Shop
+from tests.ui.desk import Desk, Shop, wait_until
 from tests.ui.rules.page import RulesPage, stored
 from tests.ui.test_everywhere import judge
 
 HERE = "#promenade---promotion--"
 TOLD = "This was changed in another tab"
+COUNT = (
+    "() => sap.ui.require('sap/ui/core/Element').getElementById('promenade---imports--jobs--table')"
+    ".getBinding('items').getCount()"
+)
 LOAD = "Load it in place of what I typed"
 
 
@@ -61,6 +65,33 @@ def test_a_page_reads_again_what_another_tab_has_saved_and_keeps_what_was_typed(
     two.get_by_role("alertdialog").get_by_role("button", name="Delete").click()
     one.get_by_text("There is nothing here any more").wait_for()
     expect(listed.get_by_text(f"{name} A", exact=True)).to_have_count(0)
+    desk.forgive("404 ")
+
+
+def test_lists_and_jobs_hear_of_an_import_of_another_tab(desk: Desk) -> None:
+    mark = f"TAB-{uuid4().hex[:8]}"
+    sender = desk.sit(address="/imports?upload=Articles")
+    jobs = desk.tab(sender, address="imports")
+    wait_until(jobs, f"() => ({COUNT})() !== undefined")
+    before = jobs.evaluate(COUNT)
+    query = quote(quote(json.dumps({"search": mark}), safe=""), safe="")
+    listed = desk.tab(sender, address=f"list/Articles?q={query}")
+    listed.get_by_role("heading", level=1, name="Articles (0)").wait_for()
+    content = f"articleNumber;name\n{mark};{mark}\n".encode()
+    chosen = sender.locator("input[type=file]")
+    chosen.set_input_files({"name": "one.csv", "mimeType": "text/csv", "buffer": content})
+    sender.get_by_role("button", name="Import 1 Rows").click()
+    sender.get_by_text("1 of 1 rows were imported.").first.wait_for()
+    wait_until(jobs, f"before => ({COUNT})() === before + 1", before)
+    listed.get_by_role("heading", level=1, name="Articles (1)").wait_for()
+
+    job = sender.url.rpartition("=")[2]
+    same = desk.tab(sender, address=f"imports?job={job}")
+    same.get_by_text("1 of 1 rows were imported.").wait_for()
+    with desk.shop.http() as http:
+        assert http.delete(f"/api/v1/ImportJobs({job})").status_code == 204
+    sender.evaluate(f"sap.ui.require('promenade/net/News').wrote('DELETE', '/admin/ImportJobs({job})')")
+    same.get_by_text("This import no longer exists.").wait_for()
     desk.forgive("404 ")
 
 

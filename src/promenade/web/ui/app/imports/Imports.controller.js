@@ -1,16 +1,21 @@
-sap.ui.define(["sap/ui/core/mvc/Controller"], function (Controller) {
+sap.ui.define(["sap/ui/core/mvc/Controller", "promenade/shell/Visit"], function (Controller, Visit) {
   "use strict";
 
   /** Imports: the jobs, one of them (`?job=<ID>`), or a file to be sent (`?upload=<set>`). */
   return Controller.extend("promenade.imports.Imports", {
     onInit() {
-      const router = this.getOwnerComponent().getRouter();
-      router.getRoute("imports").attachPatternMatched(this._onRoute, this);
-      router.attachRouteMatched((event) => event.getParameter("name") !== "imports" && this._leave());
+      this._end = Visit.follow(this, "imports", {
+        enter: (given) => this._enter(given["?query"] || {}),
+        leave: () => this._leave(),
+        again: (news) => this._shown?.again?.(news)
+      });
     },
 
-    async _onRoute(event) {
-      const query = event.getParameter("arguments")["?query"] || {};
+    onExit() {
+      this._end();
+    },
+
+    async _enter(query) {
       const step = query.job ? "job" : query.upload === undefined ? "jobs" : "upload";
       await this._leave();
       const view = await this.byId(step).loaded();

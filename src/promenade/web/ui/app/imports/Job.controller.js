@@ -7,14 +7,32 @@ sap.ui.define(
     "promenade/generic/Meta",
     "promenade/imports/ErrorsFile",
     "promenade/imports/ErrorsTable",
+    "promenade/imports/Sending",
     "promenade/imports/format",
     "promenade/net/Http",
+    "promenade/net/News",
     "promenade/resources/Polling",
     "promenade/resources/Texts"
   ],
-  function (Controller, JSONModel, Format, Messages, Meta, ErrorsFile, ErrorsTable, format, Http, Polling, Texts) {
+  function (
+    Controller,
+    JSONModel,
+    Format,
+    Messages,
+    Meta,
+    ErrorsFile,
+    ErrorsTable,
+    Sending,
+    format,
+    Http,
+    News,
+    Polling,
+    Texts
+  ) {
     "use strict";
 
+    const SET = "ImportJobs";
+    const GONE = 404;
     const SHOWN =
       "ID,entity,source,status,totalRows,rowsSucceeded,rowsFailed,rowsSkipped,continueOnError,message," +
       "createdBy,createdAt,startedAt,completedAt";
@@ -27,25 +45,57 @@ sap.ui.define(
       },
 
       async show({job}) {
-        this._stop = new AbortController();
-        const {signal} = this._stop;
+        this._id = job;
         this._job.setData({});
         this.byId("search").setValue("");
         ErrorsTable.clear(this.byId("errors"));
+        await this._follow();
+      },
+
+      /** Another tab has changed this job, or one that it does not name. */
+      again(news) {
+        if (news.some(({set, id}) => set === SET && (!id || id === this._id))) {
+          this.hide();
+          this._follow();
+        }
+      },
+
+      async _follow() {
+        this._stop = new AbortController();
+        const {signal} = this._stop;
         this._t = await Texts.of(this.getOwnerComponent());
-        const read = () => Http.get(`/admin/ImportJobs(${encodeURIComponent(job)})?$select=${SHOWN}`, {signal});
+        const path = `/admin/ImportJobs(${encodeURIComponent(this._id)})`;
         try {
-          const ended = await Polling.until(read, (one) => !format.isUnderWay(one.status), {
-            signal,
-            onValue: (one) => this._tell(one)
-          });
+          const ended = await Polling.until(
+            () => Http.get(`${path}?$select=${SHOWN}`, {signal}),
+            (one) => !format.isUnderWay(one.status),
+            {signal, onValue: (one) => this._tell(one)}
+          );
           if (ended && ended.rowsFailed) {
             await ErrorsTable.fill(this.byId("errors"), ended, this.getOwnerComponent().getModel(), signal);
           }
         } catch (error) {
           if (!signal.aborted) {
-            Messages.show(error);
+            this._tellUnread(error);
           }
+        }
+      },
+
+      _tellUnread(error) {
+        if (error.status === GONE) {
+          this._job.setProperty("/state", {type: "Error", text: this._t("imports.gone")});
+        } else {
+          Messages.show(error);
+        }
+      },
+
+      /** Lists of other tabs hear that an import which was under way here has written their rows. */
+      _spread({ID, entity, status}) {
+        const wasUnderWay = Sending.isNew(ID) || this._job.getProperty("/isUnderWay");
+        this._job.setProperty("/isUnderWay", format.isUnderWay(status));
+        if (wasUnderWay && !format.isUnderWay(status)) {
+          News.wrote("POST", `/admin/${entity}`);
+          News.wrote("PATCH", `/admin/${SET}(${ID})`);
         }
       },
 
@@ -54,6 +104,7 @@ sap.ui.define(
       },
 
       async _tell(one) {
+        this._spread(one);
         const percent = format.percent(one.rowsSucceeded, one.rowsFailed, one.rowsSkipped, one.totalRows);
         const {plural} = await Meta.of(this.getOwnerComponent().getModel(), one.entity);
         this._job.setData({

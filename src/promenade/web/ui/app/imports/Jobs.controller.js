@@ -11,6 +11,8 @@ sap.ui.define(
   function (Controller, Filter, FilterOperator, JSONModel, Meta, format, Polling) {
     "use strict";
 
+    const SET = "ImportJobs";
+
     /** All jobs, the latest first; the list keeps itself up to date while one of those that it shows is under way. */
     return Controller.extend("promenade.imports.Jobs", {
       onInit() {
@@ -27,6 +29,13 @@ sap.ui.define(
           binding.resume();
         } else {
           binding.refresh();
+        }
+      },
+
+      /** Another tab has begun or changed a job. */
+      again(news) {
+        if (news.some(({set}) => set === SET)) {
+          this.onRefresh();
         }
       },
 
