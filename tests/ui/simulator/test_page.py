@@ -139,7 +139,7 @@ def ids(desk: Desk, *codes: str) -> list[str]:
     return [str(row["ID"]) for row in found]
 
 
-OPENING = {
+OPENING: dict[str, dict[str, object]] = {
     "three pieces": {"conditionType": "ARTICLE", "minQuantity": 3},
     "an amount": {"conditionType": "RECEIPT_AMOUNT", "value": "70", "operator": "GTE"},
     "a tier of customers": {"conditionType": "LOYALTY_ACCOUNT", "valueCategory": "LOYALTY_TIER", "value": "GOLD"},
