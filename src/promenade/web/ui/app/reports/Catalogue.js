@@ -12,8 +12,8 @@ sap.ui.define(
     "use strict";
 
     /**
-     * Every report: `create(desk)` makes its boxes, `filters` are those that it heeds, `picks` is the set that its
-     * promotions come from, `exports` the file that it can be had as.
+     * Every report: `create(desk)` makes its boxes, `filters` are those that it heeds, `picks` are those that its
+     * promotions are chosen from, `exports` the file that it can be had as.
      *
      * Texts are `reports.<key>Title` and `reports.<key>Text`.
      */
@@ -24,7 +24,7 @@ sap.ui.define(
         create: performance,
         exports: "promotionPerformance",
         filters: ["promotion", "posGroup", "period", "currency"],
-        picks: "PromotionPerformance"
+        picks: "promotions"
       },
       {
         key: "budgets",
@@ -40,7 +40,7 @@ sap.ui.define(
         create: abTests,
         exports: "abTestResults",
         filters: ["promotion"],
-        picks: "ABTestResults"
+        picks: "trials"
       },
       {
         key: "hours",
@@ -48,7 +48,7 @@ sap.ui.define(
         create: hours,
         exports: "promotionPerformance",
         filters: ["promotion", "currency"],
-        picks: "PromotionPerformance"
+        picks: "promotions"
       },
       {
         key: "advice",
@@ -56,7 +56,7 @@ sap.ui.define(
         create: advice,
         exports: null,
         filters: ["promotion", "period", "currency"],
-        picks: "PromotionPerformance"
+        picks: "promotions"
       },
       {
         key: "sales",
@@ -64,7 +64,7 @@ sap.ui.define(
         create: sales,
         exports: null,
         filters: ["promotion", "posGroup", "period", "currency"],
-        picks: "PromotionPerformance"
+        picks: "promotions"
       }
     ];
   }

@@ -20,17 +20,17 @@ sap.ui.define(
       return new VBox({items: [label, control]}).addStyleClass("sapUiSmallMarginEnd sapUiTinyMarginBottom");
     }
 
-    function picker({t, state, go}, set, key) {
+    function picker({t, state, go}, kind, key) {
       return labelled(t(key), (label) => {
-        const input = Picker.create({
-          set,
+        const {input, show} = Picker.create({
+          kind,
           label,
           placeholder: t(`${key}All`),
-          onChoice: (chosen) => go({[key]: chosen})
+          onChoice: (chosen) => chosen !== (state[key] || null) && go({[key]: chosen})
         });
         if (state[key]) {
-          Picker.nameOf(set, state[key]).then(
-            (name) => input.isDestroyed() || input.setValue(name || state[key]),
+          Picker.nameOf(kind, state[key]).then(
+            (name) => input.isDestroyed() || show(name || state[key]),
             (error) => Messages.show(error)
           );
         }
@@ -41,7 +41,7 @@ sap.ui.define(
     const MADE = {
       promotion: (desk, {picks}) => picker(desk, picks, "promotion"),
 
-      posGroup: (desk) => picker(desk, "PosGroups", "posGroup"),
+      posGroup: (desk) => picker(desk, "posGroups", "posGroup"),
 
       period({t, state, go}) {
         const presets = labelled(
