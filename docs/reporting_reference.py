@@ -84,10 +84,27 @@ def reporting_page() -> str:
     parts += ["## Export", _EXPORT, table(("`reportType`", "`filename`", "Columns"), list(_exports()))]
     parts += [table(("Parameter", "Type", "", "Meaning"), list(_parameters()))]
     parts += [table(("Refused with", "When"), _REFUSED)]
+    parts += ["## Plan of a trial", _PLAN, table(("Field", "Meaning"), list(_plan()))]
     parts += ["## Reports", table(("Report", "Key", "What a row is"), list(_index()))]
     parts += [_section(entity) for entity in _reports()]
     parts += ["## Code lists", f"As in the public API: {_code_lists()}."]
     return "\n\n".join(parts)
+
+
+_PLAN = inspect.cleandoc(
+    """
+    `GET /reporting/planTrial(promotionId=..,difference=5)` answers how many baskets, and days at the present pace of
+    sales, a pilot or an experiment needs until a difference of 5 % between the average baskets of its arms is
+    significant with a likelihood of 80 %; it need not have begun. Where both arms sold before the trial, for
+    `adjustedUplift`, which takes more baskets than `revenueUplift`. Pace and spread are those of the last 28 days. 400
+    `OUT_OF_RANGE` if `difference` is not above 0 and at most 100, 404 `NOT_FOUND` without such a promotion.
+    """
+)
+
+
+def _plan() -> Iterator[tuple[str, str]]:
+    for one in _EDM.complex_types["TrialPlan"].properties:
+        yield f"`{one.name}`", str(one.annotations[0].value)
 
 
 def _exports() -> Iterator[tuple[str, str, str]]:

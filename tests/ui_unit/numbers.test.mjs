@@ -180,9 +180,12 @@ test("a verdict says how sure it is, and nothing that cannot be tested", () => {
   );
 });
 
-test("intervals need enough baskets", () => {
-  assert.deepEqual(Verdict.interval({uplift: 10, statistic: 2, treated: 30, control: 30}), [10 - 9.8, 10 + 9.8]);
-  assert.equal(Verdict.interval({uplift: 10, statistic: 2, treated: 29, control: 30}), null);
+test("an estimate has two digits", () => {
+  const written = [0, 7, 94, 123, 11_987, 999_999].map((count) => Numbers.about(count));
+  assert.deepEqual(written, ["0", "7", "94", "120", "12.000", "1.000.000"]);
+});
+
+test("intervals of rates need enough baskets", () => {
   assert.equal(Verdict.intervalOfRates({treated: 29, treatedHits: 1, control: 100, controlHits: 1}), null);
   const [low, high] = Verdict.intervalOfRates({treated: 100, treatedHits: 60, control: 100, controlHits: 50});
   assert.ok(Math.abs(low + 3.72) < 0.01);

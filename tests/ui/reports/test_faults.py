@@ -31,7 +31,7 @@ FOCUSED_ANEW = """(first) => {
   const isFirst = [first, `sap-ui-destroyed-${first}`].includes(activeElement.id);
   return activeElement.matches(".promFailed button") && !isFirst;
 }"""
-FOCUSED_BOX = "() => document.activeElement.matches('.promCard:not(.promFailed), .promFigures')"
+FOCUSED_BOX = "() => document.activeElement.matches('.promCard:not(.promFailed), .promFigures, .promHeadline')"
 BUSY = "The database is busy."
 
 

@@ -82,6 +82,17 @@ def _number(doc: str) -> Field:
     return long_integer(doc, required=True)
 
 
+_INTERVAL = "its 95 % confidence interval"
+
+
+def _low(of: str) -> Field:
+    return _change(f"{of}: lower bound of {_INTERVAL}, whose base counts as certain.")
+
+
+def _high(of: str) -> Field:
+    return _change(f"{of}: upper bound of {_INTERVAL}, whose base counts as certain.")
+
+
 class _Trial(Fields):
     promotion_id = _PROMOTION
     promotion_name = _NAME
@@ -137,6 +148,10 @@ class TrialFields(Fields):
         "Two-sided p-value of the difference in differences: Welch's t-test of four samples."
     )
     adjusted_is_significant = _significance("adjustedPValue")
+    revenue_uplift_low = _low("revenueUplift")
+    revenue_uplift_high = _high("revenueUplift")
+    adjusted_uplift_low = _low("adjustedUplift")
+    adjusted_uplift_high = _high("adjustedUplift")
     significance_level = _LEVEL
     computed_at = _COMPUTED_AT
     kept_name = _KEPT_NAME
@@ -192,6 +207,10 @@ class ArmFields(Fields):
     conversions = _number("Number of its converted baskets.")
     revenue = computed_amount("Sum of its baskets.")
     total_discount = computed_amount("Discounts of the promotion in this arm.")
+    avg_basket_low = computed_amount(f"avgBasket: lower bound of {_INTERVAL}.")
+    avg_basket_high = computed_amount(f"avgBasket: upper bound of {_INTERVAL}.")
+    conversion_rate_low = percentage(f"conversionRate: lower bound of {_INTERVAL} (Wilson's).")
+    conversion_rate_high = percentage(f"conversionRate: upper bound of {_INTERVAL} (Wilson's).")
     significance_level = _LEVEL
 
 

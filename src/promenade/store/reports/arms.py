@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Row, and_, case, delete, func, or_, select, text, update
 
@@ -245,6 +245,25 @@ async def keep_results(session: Session, set_name: str, rows: Sequence[Mapping[s
         )
     statement = first.on_conflict_do_update(index_elements=["tenant_id", *key], set_=changed)
     await session.execute_many(statement, rows)
+
+
+class TrialSize(NamedTuple):
+    """How many baskets both arms of a trial have, and whether they are compared with their own past."""
+
+    baskets: int
+    has_past: bool
+
+
+async def read_size(session: Session, promotion_id: str, currency: str) -> TrialSize | None:
+    """Return the size of a trial in a currency; None: it has no sale."""
+    results = table("ABTestResultsByCurrency")
+    columns = (results.c.control_transactions, results.c.experiment_transactions, results.c.past_days)
+    its = (results.c.promotion_id == promotion_id, results.c.currency == currency)
+    rows = await session.execute(select(*columns).where(*its))
+    if not rows:
+        return None
+    baskets = rows[0].control_transactions + rows[0].experiment_transactions
+    return TrialSize(baskets, rows[0].past_days is not None)
 
 
 # --- Edges of a period -----------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from promenade.store.pricing.definitions import PromotionRows
 from promenade.store.pricing.promotion_rows import read_parts
 from promenade.store.pricing.surroundings import load_places
 from promenade.store.reports.arms import DAYS, Sample
-from promenade.store.reports.trials import PILOT
+from promenade.store.reports.trials import EXPERIMENT, PILOT
 from promenade.store.reports.uplift import basket_days
 
 _PROMOTIONS = table("Promotions")
@@ -56,17 +56,30 @@ async def trial_days(session: Session, promotion_ids: Sequence[str]) -> dict[str
     return {row.promotion_id: TrialDays(row.kind, row.first, row.last) for row in rows}
 
 
-async def arm_groups(session: Session, trials: Mapping[str, TrialDays]) -> dict[str, ArmGroups]:
-    """Return the arms of these promotions as they are configured now.
+async def trial_kind(session: Session, promotion_id: str) -> str | None:
+    """Return the kind of the trial of a promotion, begun or not; None: it is none."""
+    begun = (await trial_days(session, [promotion_id])).get(promotion_id)
+    if begun is not None:
+        return begun.kind
+    promotions, pilots = _PROMOTIONS, table("PromotionPilotConfigs")
+    rows = await session.execute(select(promotions.c.is_experiment).where(promotions.c.id == promotion_id))
+    if rows and rows[0].is_experiment:
+        return EXPERIMENT
+    is_pilot = await session.execute(select(pilots.c.promotion_id).where(pilots.c.promotion_id == promotion_id))
+    return PILOT if is_pilot else None
+
+
+async def arm_groups(session: Session, kinds: Mapping[str, str]) -> dict[str, ArmGroups]:
+    """Return the arms of these promotions, trials of these kinds, as they are configured now.
 
     A promotion that no longer exists is left out, as is one without a control arm.
     """
-    rows = await session.execute(select(_PROMOTIONS).where(_PROMOTIONS.c.id.in_(sorted(trials))))
+    rows = await session.execute(select(_PROMOTIONS).where(_PROMOTIONS.c.id.in_(sorted(kinds))))
     if not rows:
         return {}
     read = PromotionRows(rows, await read_parts(session, [row.id for row in rows]))
     definitions = read.definitions(await load_places(session))
-    found = {one: _groups_of(definition, trials[one].kind) for one, definition in definitions.items()}
+    found = {one: _groups_of(definition, kinds[one]) for one, definition in definitions.items()}
     return {one: groups for one, groups in found.items() if groups is not None}
 
 

@@ -15,13 +15,14 @@ from odata_server.source import OperationCall, Result, Unit
 from odata_server.transport import request_of
 from promenade.model.declare import Service
 from promenade.model.edm import edm_for
-from promenade.model.reports.operations import EXPORT_CSV
+from promenade.model.reports.operations import EXPORT_CSV, PLAN_TRIAL
 from promenade.web.access.auth import Authentication, Caller
 from promenade.web.access.roles import ROLES
 from promenade.web.odata.api import BrowserHooks, ODataApi, refuse_what_is_not_written
 from promenade.web.odata.source import AuthoredSource, AuthoredUnit, Operations
 from promenade.web.reports.export import CsvExports
 from promenade.workflows.context import Context
+from promenade.workflows.reports.arms_planning import plan_trial
 
 T = TypeVar("T")
 
@@ -60,7 +61,13 @@ async def _export_csv(unit: AuthoredUnit, call: OperationCall) -> Result:
     raise ODataError(501, "NOT_IMPLEMENTED", "An export cannot be part of a $batch: send it as a separate request.")
 
 
-_OPERATIONS: Operations = {EXPORT_CSV: _export_csv}
+async def _plan_trial(unit: AuthoredUnit, call: OperationCall) -> Result:
+    promotion_id = str(call.parameters["promotionId"]).lower()
+    plan = await plan_trial(unit.session, promotion_id, call.parameters["difference"], unit.at)
+    return Result(value=plan.as_sent())
+
+
+_OPERATIONS: Operations = {EXPORT_CSV: _export_csv, PLAN_TRIAL: _plan_trial}
 
 
 class _ReportingSource(AuthoredSource):

@@ -37,7 +37,7 @@ from promenade.store.clockwork.pilots import (
 from promenade.store.driver.leases import LeaseLost
 from promenade.store.driver.unit import Session
 from promenade.store.reports.arms import Sample
-from promenade.store.reports.pasts import TrialDays, arm_groups
+from promenade.store.reports.pasts import arm_groups
 from promenade.store.reports.queue import read_state
 from promenade.workflows.authoring import Authoring
 from promenade.workflows.clockwork.jobs import JobResult, clock_job
@@ -134,11 +134,11 @@ class _Counting:
         if (await read_state(session)).rebuild is not None:
             return None
         # On the day before, by any clock on earth, the pilot had not started.
-        days = TrialDays(PILOT, (self._pilot.started_at - FURTHEST_BEHIND).date(), self._at.date())
-        groups = await arm_groups(session, {self._pilot.promotion_id: days})
+        first, last = (self._pilot.started_at - FURTHEST_BEHIND).date(), self._at.date()
+        groups = await arm_groups(session, {self._pilot.promotion_id: PILOT})
         if self._pilot.promotion_id not in groups:
             return {}
-        return await read_past(session, groups[self._pilot.promotion_id], days.first, max(days.first, days.last))
+        return await read_past(session, groups[self._pilot.promotion_id], first, max(first, last))
 
     def _new_tally(self) -> Tally:
         return Tally(self._basis(), self._at, self._pilot.row.starts_at, {})

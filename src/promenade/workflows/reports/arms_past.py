@@ -39,7 +39,7 @@ Pasts = Mapping[str, Past]
 async def pasts_of(session: Session, promotion_ids: Sequence[str]) -> dict[str, Pasts]:
     """Return the pasts of the trials of these promotions."""
     trials = await trial_days(session, promotion_ids)
-    groups = await arm_groups(session, trials)
+    groups = await arm_groups(session, {one: days.kind for one, days in trials.items()})
     return {one: await read_past(session, groups[one], trials[one].first, trials[one].last) for one in sorted(groups)}
 
 

@@ -12,16 +12,19 @@ from typing import Any
 from promenade.engine.money import divide, minor_digits
 from promenade.store.reports.arms import ArmSums, DaySums, Sample
 from promenade.store.reports.trials import CONTROL, EXPERIMENT, PILOT
+from promenade.workflows.reports import intervals
 from promenade.workflows.reports.arms_past import Past, Pasts
 from promenade.workflows.reports.statistics import (
     BeforeAfter,
     Finding,
     chi_squared,
-    difference_in_differences,
+    expected_mean,
     gain_over_control,
+    gap,
+    gap_of_gains,
     is_significant,
+    tested,
     uplift_percent,
-    welch,
 )
 
 _CHANGE_MAX = Decimal(10) ** 15
@@ -57,6 +60,21 @@ def probability(test: Finding | None) -> Decimal | None:
     return None if test is None else Decimal(f"{test.p_value:.10f}")
 
 
+def _bounds(name: str, bounds: tuple[Decimal | None, Decimal | None]) -> dict[str, Decimal | None]:
+    return {f"{name}_low": bounds[0], f"{name}_high": bounds[1]}
+
+
+def _percents(name: str, interval: intervals.Interval | None) -> dict[str, Decimal | None]:
+    """Return the columns of an interval in percent."""
+    return _bounds(name, (None, None) if interval is None else (percent(interval[0]), percent(interval[1])))
+
+
+def _amounts(name: str, interval: intervals.Interval | None, currency: str | None) -> dict[str, Decimal | None]:
+    """Return the columns of an interval in thousandths of a currency."""
+    low, high = (None, None) if interval is None else interval
+    return _bounds(name, (amount(low, currency), amount(high, currency)))
+
+
 Sums = Mapping[str, DaySums]
 """The sums of both arms of a trial by currency."""
 
@@ -79,7 +97,8 @@ def _result(promotion_id: str, sums: Sums, currency: str | None, pasts: Pasts, l
     money = _money(sums, currency)
     past = None if currency is None else pasts.get(currency)
     treated, control = (_Counts.of(arm) for arm in _arms(sums))
-    revenue = welch(money.treated.baskets, money.control.baskets)
+    found = gap(money.treated.baskets, money.control.baskets)
+    revenue = tested(found)
     converted = chi_squared(treated.hits, treated.baskets, control.hits, control.baskets)
     return {
         "promotion_id": promotion_id,
@@ -104,6 +123,7 @@ def _result(promotion_id: str, sums: Sums, currency: str | None, pasts: Pasts, l
         "total_discount": None if currency is None else Decimal(money.treated.discount).scaleb(-3),
         "significance_level": level,
         "kept_name": money.promotion_name,
+        **_percents("revenue_uplift", intervals.of_uplift(found, money.control.baskets.mean)),
         **_adjusted(money, past, currency, level),
     }
 
@@ -112,7 +132,8 @@ def _adjusted(money: DaySums, past: Past | None, currency: str | None, level: De
     """Compare the arms with their own past; None: there is none."""
     treated = BeforeAfter(Sample() if past is None else past.treated, money.treated.baskets)
     control = BeforeAfter(Sample() if past is None else past.control, money.control.baskets)
-    test = difference_in_differences(treated, control)
+    found = gap_of_gains(treated, control)
+    test = tested(found)
     return {
         "past_from": None if past is None else past.first,
         "past_to": None if past is None else past.last,
@@ -122,6 +143,7 @@ def _adjusted(money: DaySums, past: Past | None, currency: str | None, level: De
         "adjusted_uplift": percent(gain_over_control(treated, control)),
         "adjusted_p_value": probability(test),
         "adjusted_is_significant": is_significant(test, level),
+        **_percents("adjusted_uplift", intervals.of_uplift(found, expected_mean(treated, control))),
     }
 
 
@@ -153,6 +175,10 @@ def _arm(result: Mapping[str, Any], side: str, money: ArmSums) -> dict[str, Any]
         "conversions": result[f"{side}_conversions"],
         "revenue": Decimal(money.baskets.total).scaleb(-3) if has_amounts else None,
         "total_discount": Decimal(money.discount).scaleb(-3) if has_amounts else None,
+        **_amounts("avg_basket", intervals.of_mean(money.baskets), result["currency"]),
+        **_percents(
+            "conversion_rate", intervals.of_rate(result[f"{side}_conversions"], result[f"{side}_transactions"])
+        ),
     }
 
 

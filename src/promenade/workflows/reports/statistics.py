@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from statistics import NormalDist
 
 from promenade.store.reports.arms import Sample
 
@@ -33,7 +34,7 @@ def welch(one: Sample, other: Sample) -> Finding | None:
 
     None if either has fewer than two values, or neither varies.
     """
-    return _contrast((one,), (other,))
+    return tested(gap(one, other))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ def difference_in_differences(treated: BeforeAfter, control: BeforeAfter) -> Fin
 
     t is positive if the treated arm gained more. None if any sample has fewer than two values, or none varies.
     """
-    return _contrast((treated.during, control.before), (treated.before, control.during))
+    return tested(gap_of_gains(treated, control))
 
 
 def gain_over_control(treated: BeforeAfter, control: BeforeAfter) -> Fraction | None:
@@ -57,20 +58,39 @@ def gain_over_control(treated: BeforeAfter, control: BeforeAfter) -> Fraction | 
 
     None if a sample is empty, or the expected mean is not positive.
     """
+    return uplift_percent(treated.during.mean, expected_mean(treated, control))
+
+
+def expected_mean(treated: BeforeAfter, control: BeforeAfter) -> Fraction | None:
+    """The treated arm's mean if it had changed as the control arm's has; None if a sample of these is empty."""
     means = (treated.before.mean, control.during.mean, control.before.mean)
     if any(mean is None for mean in means):
         return None
     before, usual, usual_before = (mean or Fraction(0) for mean in means)
-    return uplift_percent(treated.during.mean, before + usual - usual_before)
+    return before + usual - usual_before
 
 
-def _contrast(plus: Sequence[Sample], minus: Sequence[Sample]) -> Finding | None:
-    """Test whether the sum of the means of ``plus`` differs from that of ``minus``; variances may differ.
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A difference of means. ``error`` is the variance of it; degrees of freedom as of Welch and Satterthwaite."""
 
-    The degrees of freedom are those of Welch and Satterthwaite.
-    """
-    difference = error = Fraction(0)
-    parts = Fraction(0)
+    difference: Fraction
+    error: Fraction
+    freedom: float
+
+
+def gap(one: Sample, other: Sample) -> Gap | None:
+    """By how much the mean of ``one`` is above that of ``other``; None: fewer than two values, or none varies."""
+    return _gap((one,), (other,))
+
+
+def gap_of_gains(treated: BeforeAfter, control: BeforeAfter) -> Gap | None:
+    """By how much more the mean of one arm has grown than that of the other; None as of a `gap`."""
+    return _gap((treated.during, control.before), (treated.before, control.during))
+
+
+def _gap(plus: Sequence[Sample], minus: Sequence[Sample]) -> Gap | None:
+    difference = error = parts = Fraction(0)
     for sign, one in (*((1, one) for one in plus), *((-1, one) for one in minus)):
         if one.mean is None or one.variance is None:
             return None
@@ -78,10 +98,16 @@ def _contrast(plus: Sequence[Sample], minus: Sequence[Sample]) -> Finding | None
         difference += sign * one.mean
         error += of_mean
         parts += of_mean * of_mean / (one.count - 1)
-    if not error:
+    return Gap(difference, error, float(error * error / parts)) if error else None
+
+
+def tested(found: Gap | None) -> Finding | None:
+    """Test whether a gap differs from zero; variances may differ."""
+    if found is None:
         return None
-    t = math.copysign(math.sqrt(difference * difference / error), difference)
-    return Finding(t, student_p_value(t, float(error * error / parts)))
+    difference = found.difference
+    t = math.copysign(math.sqrt(difference * difference / found.error), difference)
+    return Finding(t, student_p_value(t, found.freedom))
 
 
 def chi_squared(hits: int, count: int, other_hits: int, other_count: int) -> Finding | None:
@@ -127,6 +153,21 @@ def student_p_value(t: float, freedom: float) -> float:
     if square > 3:
         return min(1.0, scale * _tail(a, x, y, (a * square - freedom / 2) / (freedom + square)))
     return 1.0 - scale * _middle(a, y)
+
+
+def student_quantile(p_value: float, freedom: float) -> float:
+    """The t of which `student_p_value` is ``p_value``, at most 0.05; ``freedom`` is at least one.
+
+    Newton's method: the p-value falls ever more slowly in t, so that each step from the left stays left of the goal.
+    """
+    a = freedom / 2
+    peak = math.exp(_log_gamma_step(a)) / math.sqrt(math.pi * freedom)
+    t, last = NormalDist().inv_cdf(1 - p_value / 2), 0.0
+    while t - last > 1e-13 * t:
+        last = t
+        density = 2 * peak * math.exp(-(a + 0.5) * math.log1p(t * t / freedom))
+        t += (student_p_value(t, freedom) - p_value) / density
+    return t
 
 
 def _log_gamma_step(a: float) -> float:

@@ -43,7 +43,13 @@ async def test_the_arms_of_a_pilot_in_two_shops_match_their_sales(market: Market
     # The promotion applies to any basket, so that every basket is converted and nothing differs.
     assert (result["controlConversionRate"], result["experimentConversionRate"]) == (100, 100)
     assert [result[name] for name in ("uplift", "chiSquared", "pValue", "isSignificant")] == [0, None, None, None]
+    # The confidence_interval() of the same, in percent of 8.50: two baskets and three say nothing.
+    assert (result["revenueUpliftLow"], result["revenueUpliftHigh"]) == (Decimal("-170.88"), Decimal("255.98"))
     both = await arms(market, promotion)
+    # scipy.stats.t.interval(0.95, 1, 8.5, 1.5)
+    assert (both["CONTROL"]["avgBasketLow"], both["CONTROL"]["avgBasketHigh"]) == (Decimal("-10.56"), Decimal("27.56"))
+    # scipy.stats.binomtest(3, 3).proportion_ci(0.95, method="wilson")
+    assert (both["PILOT"]["conversionRateLow"], both["PILOT"]["conversionRateHigh"]) == (Decimal("43.85"), 100)
     assert both.keys() == {"PILOT", "CONTROL"}
     assert (both["PILOT"]["revenue"], both["CONTROL"]["revenue"]) == (Decimal("36.35"), Decimal("17.00"))
     assert (both["PILOT"]["uplift"], both["CONTROL"]["uplift"]) == (Decimal("42.55"), None)

@@ -12,6 +12,7 @@ from itertools import pairwise
 import pytest
 
 from promenade.store.reports.arms import Sample
+from promenade.workflows.reports import intervals
 from promenade.workflows.reports.statistics import (
     BeforeAfter,
     Finding,
@@ -19,8 +20,11 @@ from promenade.workflows.reports.statistics import (
     chi_squared_p_value,
     difference_in_differences,
     gain_over_control,
+    gap,
+    gap_of_gains,
     is_significant,
     student_p_value,
+    student_quantile,
     uplift_percent,
     welch,
 )
@@ -216,3 +220,83 @@ def test_the_uplift_is_undefined_without_a_positive_base() -> None:
     assert uplift_percent(Fraction(11), Fraction(-1)) is None
     assert uplift_percent(None, Fraction(10)) is None
     assert uplift_percent(Fraction(10), None) is None
+
+
+# ---- intervals and sizes --------------------------------------------------------------------------------------------
+
+
+def test_the_quantile_of_student_matches_scipy_for_any_degrees() -> None:
+    from scipy.stats import t as student
+
+    drawn = random.Random(7)
+    for freedom in [1.0, 1.5, 2.0, 1e12, *(10 ** drawn.uniform(0, 9) for _ in range(500))]:
+        exactly = float(student.isf(0.025, freedom))
+        assert student_quantile(0.05, freedom) == pytest.approx(exactly, rel=1e-11), freedom
+
+
+def floats(interval: intervals.Interval | None) -> tuple[float, float]:
+    assert interval is not None
+    return float(interval[0]), float(interval[1])
+
+
+def test_intervals_of_means_match_scipy() -> None:
+    from scipy.stats import t as student
+    from scipy.stats import tsem, ttest_ind
+
+    left, right = [1250, 990, 1340, 8000, 1020, 15], [980, 1000, 1100, 955, 1007]
+    mean = sum(left) / len(left)
+    theirs = student.interval(0.95, len(left) - 1, loc=mean, scale=tsem(left))
+    assert floats(intervals.of_mean(sample_of(left))) == pytest.approx(theirs, rel=1e-11)
+    base = sample_of(right).mean
+    assert base is not None
+    between = ttest_ind(left, right, equal_var=False).confidence_interval(0.95)
+    mine = floats(intervals.of_uplift(gap(sample_of(left), sample_of(right)), base))
+    assert mine == pytest.approx([float(one) / float(base) * 100 for one in between], rel=1e-11)
+
+
+def test_the_interval_of_gains_is_that_of_what_was_gained_where_the_past_does_not_vary() -> None:
+    from scipy.stats import ttest_ind
+
+    new, usual = [2450, 2600, 2100, 2890, 2700, 2480], [1210, 1000, 1190, 1140]
+    flat = [BeforeAfter(sample_of([first] * 9), sample_of(then)) for first, then in ((2000, new), (1000, usual))]
+    gains = [one - 2000 for one in new], [one - 1000 for one in usual]
+    between = ttest_ind(*gains, equal_var=False).confidence_interval(0.95)
+    mine = floats(intervals.of_uplift(gap_of_gains(*flat), Fraction(2000)))
+    assert mine == pytest.approx([float(one) / 20 for one in between], rel=1e-11)
+
+
+def test_intervals_of_rates_match_scipy_and_stay_within_zero_and_all() -> None:
+    from scipy.stats import binomtest
+
+    for hits, count in ((1, 4), (40, 200), (0, 7), (9, 9), (3, 100_000)):
+        theirs = binomtest(hits, count).proportion_ci(0.95, method="wilson")
+        mine = floats(intervals.of_rate(hits, count))
+        assert mine == pytest.approx([100 * theirs.low, 100 * theirs.high], rel=1e-9, abs=1e-12)
+        assert mine[0] >= 0
+        assert mine[1] <= 100
+    assert intervals.of_rate(0, 0) is None
+
+
+def test_no_interval_is_drawn_from_nothing() -> None:
+    assert intervals.of_mean(sample("5")) is None
+    assert intervals.of_uplift(None, Fraction(1)) is None
+    assert intervals.of_uplift(gap(sample("1 2"), sample("-1 1")), Fraction(0)) is None
+
+
+def power_after(days: float, noise: float, size: float, level: float, past_days: float | None) -> float:
+    """Return how likely a trial of so many days is to find a difference, by the normal distribution."""
+    from scipy.stats import norm
+
+    error = math.sqrt(noise / days + (0 if past_days is None else noise / past_days))
+    return float(norm.sf(norm.isf(level / 2) - size / error))
+
+
+@pytest.mark.parametrize("level", ["0.05", "0.01"])
+@pytest.mark.parametrize("size", [10, 40, 70, 200, 900])
+def test_a_trial_of_the_planned_length_has_the_power_of_its_plan(size: int, level: str) -> None:
+    noise = 4000
+    alone = float(intervals.days_to_tell(Fraction(noise), Fraction(size), Decimal(level), None))
+    assert power_after(alone, noise, size, float(level), None) == pytest.approx(0.8, abs=1e-9)
+    days = float(intervals.days_to_tell(Fraction(noise), Fraction(size), Decimal(level), 28))
+    assert power_after(days, noise, size, float(level), max(28, days)) == pytest.approx(0.8, abs=1e-9)
+    assert alone < days <= 2 * alone * (1 + 1e-12)

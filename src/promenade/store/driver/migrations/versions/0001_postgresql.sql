@@ -27,6 +27,10 @@ CREATE TABLE a_b_test_results (
 	adjusted_uplift NUMERIC(18, 2),
 	adjusted_p_value NUMERIC(11, 10),
 	adjusted_is_significant BOOLEAN,
+	revenue_uplift_low NUMERIC(18, 2),
+	revenue_uplift_high NUMERIC(18, 2),
+	adjusted_uplift_low NUMERIC(18, 2),
+	adjusted_uplift_high NUMERIC(18, 2),
 	significance_level NUMERIC(4, 3),
 	computed_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	kept_name VARCHAR(255) COLLATE "C",
@@ -77,6 +81,10 @@ CREATE TABLE a_b_test_results_by_currency (
 	adjusted_uplift NUMERIC(18, 2),
 	adjusted_p_value NUMERIC(11, 10),
 	adjusted_is_significant BOOLEAN,
+	revenue_uplift_low NUMERIC(18, 2),
+	revenue_uplift_high NUMERIC(18, 2),
+	adjusted_uplift_low NUMERIC(18, 2),
+	adjusted_uplift_high NUMERIC(18, 2),
 	significance_level NUMERIC(4, 3),
 	computed_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	kept_name VARCHAR(255) COLLATE "C",
@@ -1355,6 +1363,10 @@ CREATE TABLE promotion_ab_comparison (
 	conversions BIGINT NOT NULL,
 	revenue NUMERIC(18, 3),
 	total_discount NUMERIC(18, 3),
+	avg_basket_low NUMERIC(18, 3),
+	avg_basket_high NUMERIC(18, 3),
+	conversion_rate_low NUMERIC(5, 2),
+	conversion_rate_high NUMERIC(5, 2),
 	significance_level NUMERIC(4, 3),
 	trial VARCHAR(30) COLLATE "C" NOT NULL,
 	computed_at TIMESTAMP WITH TIME ZONE NOT NULL,
@@ -1362,7 +1374,11 @@ CREATE TABLE promotion_ab_comparison (
 	version INTEGER DEFAULT '1' NOT NULL,
 	CONSTRAINT pk_promotion_ab_comparison__key PRIMARY KEY (tenant_id, promotion_id, arm),
 	CONSTRAINT ck_promotion_ab_comparison__conversion_rate_min CHECK (conversion_rate >= 0),
-	CONSTRAINT ck_promotion_ab_comparison__conversion_rate_max CHECK (conversion_rate <= 100)
+	CONSTRAINT ck_promotion_ab_comparison__conversion_rate_max CHECK (conversion_rate <= 100),
+	CONSTRAINT ck_promotion_ab_comparison__conversion_rate_low_min CHECK (conversion_rate_low >= 0),
+	CONSTRAINT ck_promotion_ab_comparison__conversion_rate_low_max CHECK (conversion_rate_low <= 100),
+	CONSTRAINT ck_promotion_ab_comparison__conversion_rate_high_min CHECK (conversion_rate_high >= 0),
+	CONSTRAINT ck_promotion_ab_comparison__conversion_rate_high_max CHECK (conversion_rate_high <= 100)
 );
 
 ALTER TABLE promotion_ab_comparison ENABLE ROW LEVEL SECURITY;

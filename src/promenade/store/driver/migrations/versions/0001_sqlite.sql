@@ -27,6 +27,10 @@ CREATE TABLE a_b_test_results (
 	adjusted_uplift BIGINT,
 	adjusted_p_value BIGINT,
 	adjusted_is_significant BOOLEAN,
+	revenue_uplift_low BIGINT,
+	revenue_uplift_high BIGINT,
+	adjusted_uplift_low BIGINT,
+	adjusted_uplift_high BIGINT,
 	significance_level BIGINT,
 	computed_at BIGINT NOT NULL,
 	kept_name VARCHAR(255),
@@ -69,6 +73,10 @@ CREATE TABLE a_b_test_results_by_currency (
 	adjusted_uplift BIGINT,
 	adjusted_p_value BIGINT,
 	adjusted_is_significant BOOLEAN,
+	revenue_uplift_low BIGINT,
+	revenue_uplift_high BIGINT,
+	adjusted_uplift_low BIGINT,
+	adjusted_uplift_high BIGINT,
 	significance_level BIGINT,
 	computed_at BIGINT NOT NULL,
 	kept_name VARCHAR(255),
@@ -957,6 +965,10 @@ CREATE TABLE promotion_ab_comparison (
 	conversions BIGINT NOT NULL,
 	revenue BIGINT,
 	total_discount BIGINT,
+	avg_basket_low BIGINT,
+	avg_basket_high BIGINT,
+	conversion_rate_low BIGINT,
+	conversion_rate_high BIGINT,
 	significance_level BIGINT,
 	trial VARCHAR(30) NOT NULL,
 	computed_at BIGINT NOT NULL,
@@ -964,7 +976,11 @@ CREATE TABLE promotion_ab_comparison (
 	version INTEGER DEFAULT '1' NOT NULL,
 	CONSTRAINT pk_promotion_ab_comparison__key PRIMARY KEY (tenant_id, promotion_id, arm),
 	CONSTRAINT ck_promotion_ab_comparison__conversion_rate_min CHECK (conversion_rate >= 0),
-	CONSTRAINT ck_promotion_ab_comparison__conversion_rate_max CHECK (conversion_rate <= 10000)
+	CONSTRAINT ck_promotion_ab_comparison__conversion_rate_max CHECK (conversion_rate <= 10000),
+	CONSTRAINT ck_promotion_ab_comparison__conversion_rate_low_min CHECK (conversion_rate_low >= 0),
+	CONSTRAINT ck_promotion_ab_comparison__conversion_rate_low_max CHECK (conversion_rate_low <= 10000),
+	CONSTRAINT ck_promotion_ab_comparison__conversion_rate_high_min CHECK (conversion_rate_high >= 0),
+	CONSTRAINT ck_promotion_ab_comparison__conversion_rate_high_max CHECK (conversion_rate_high <= 10000)
 );
 
 CREATE TABLE promotion_approvals (

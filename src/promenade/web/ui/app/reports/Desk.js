@@ -22,6 +22,7 @@ sap.ui.define(
         state[key] = query[key];
       });
       state.currency = /^[A-Z]{3}$/.test(query.currency) ? query.currency : null;
+      state.difference = Number(query.difference) > 0 && Number(query.difference) <= 100 ? Number(query.difference) : 5;
       state.measure = query.measure === "discount" ? "discount" : "applications";
       return state;
     }
@@ -59,6 +60,11 @@ sap.ui.define(
         const found = [...new Set([...rows, ...ever].map(({currency}) => currency))];
         this.state.currency ||= found[0] || "EUR";
         return found.includes(this.state.currency) ? found : [this.state.currency, ...found];
+      }
+
+      /** Keeps what a field says for links from here, without reading anew. */
+      keep(changes) {
+        Object.assign(this.query, changes);
       }
 
       /** The address of this report with other filters. */

@@ -41,6 +41,12 @@ sap.ui.define(
         return isNothing(value) ? Numbers.NOTHING : (isSigned && value > 0 ? "+" : "") + Format.percent(value);
       },
 
+      /** A count to two digits, which is as much as an estimate knows. */
+      about(value) {
+        const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, value))) - 1);
+        return Numbers.whole(Math.round(value / unit) * unit);
+      },
+
       /** With so many decimals. */
       decimal(value, decimals) {
         return kept(`decimal ${decimals}`, () => NumberFormat.getFloatInstance({decimals})).format(value);

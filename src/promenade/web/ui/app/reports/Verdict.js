@@ -42,6 +42,36 @@ sap.ui.define(["promenade/reports/Numbers"], function (Numbers) {
     return [...said, judged(t, pValue, level), ...caution].join(" ");
   }
 
+  function figuresOf(row) {
+    const isOfPast = row.adjustedPValue !== null && row.adjustedUplift !== null;
+    return isOfPast
+      ? {
+          isOfPast,
+          isSignificant: row.adjustedIsSignificant,
+          uplift: row.adjustedUplift,
+          low: row.adjustedUpliftLow,
+          high: row.adjustedUpliftHigh
+        }
+      : {
+          isOfPast,
+          isSignificant: row.revenueIsSignificant && row.revenueUplift !== null,
+          uplift: row.revenueUplift,
+          low: row.revenueUpliftLow,
+          high: row.revenueUpliftHigh
+        };
+  }
+
+  /** What it still takes to tell the planned difference. */
+  function needed(t, plan) {
+    if (plan.baskets === null) {
+      return "";
+    }
+    const size = Numbers.percent(plan.difference);
+    return plan.moreBaskets
+      ? t("headlineNeeds", size, Numbers.about(plan.moreBaskets), Numbers.about(plan.moreDays))
+      : t("headlineEnough", size);
+  }
+
   /** What tests of significance mean, in words. `pValue` null: the service could not test; `level` of significance. */
   return {
     /** Welch's t-test of two averages: `{uplift, pValue, level, treated, control}`, percent and baskets. */
@@ -54,19 +84,35 @@ sap.ui.define(["promenade/reports/Numbers"], function (Numbers) {
     ofRates: (t, given) => of(t, "rate", given),
 
     /**
-     * The 95 % confidence interval of a difference of averages, in percent of the control arm's average: `[low, high]`.
+     * All in one line: `{text, isReal}`. `row` null: the trial has no sale yet; `plan` of the service; `isOfMany`: of
+     * several currencies, each with a verdict.
      *
-     * From the uplift and its t statistic; null with fewer baskets than the normal distribution is good for.
+     * It is that of the arms' own past, where they have one, as when a pilot goes live by itself.
      */
-    interval({uplift, statistic, treated, control}) {
-      if (uplift === null || !statistic || Math.min(treated, control) < FEW) {
-        return null;
+    headline(t, row, plan, isOfMany = false) {
+      if (!row) {
+        return {text: [t("headlineBefore"), needed(t, plan)].join(" "), isReal: false};
       }
-      const reach = QUANTILE * Math.abs(uplift / statistic);
-      return [uplift - reach, uplift + reach];
+      const found = figuresOf(row);
+      const lead = isOfMany ? `${row.currency}: ` : "";
+      if (found.isSignificant) {
+        const {uplift, low, high} = found;
+        const bounds = uplift < 0 ? [-high, -low] : [low, high];
+        const caution = Math.min(row.experimentTransactions, row.controlTransactions) < FEW;
+        const words = t(
+          `headline${uplift < 0 ? "Less" : "More"}`,
+          ...[Math.abs(uplift), ...bounds].map((one) => Numbers.percent(one)),
+          t(found.isOfPast ? "headlineReal" : "headlineShops")
+        );
+        return {text: lead + [words, ...(caution ? [t("fewBaskets", String(FEW))] : [])].join(" "), isReal: true};
+      }
+      const range = [found.low, found.high].map((one) => Numbers.percent(one, true));
+      const yet = found.low === null ? t("headlineNothing") : t("headlineNotYet", ...range);
+      const isPlanned = plan.currency === row.currency || !isOfMany;
+      return {text: lead + [yet, ...(isPlanned ? [needed(t, plan)] : [])].join(" ").trim(), isReal: false};
     },
 
-    /** The same of the difference of two rates, in percentage points, from counts. */
+    /** The 95 % confidence interval of the difference of two rates, in percentage points, from counts. */
     intervalOfRates({treated, treatedHits, control, controlHits}) {
       if (Math.min(treated, control) < FEW) {
         return null;

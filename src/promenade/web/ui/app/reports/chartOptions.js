@@ -6,6 +6,7 @@ sap.ui.define(
     const POINTS = ["circle", "rectRot", "triangle", "rect"];
     const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
     const LABEL_MAX = 34;
+    const CAP = 6;
 
     const isCalm = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     const cut = (text) => (text.length > LABEL_MAX ? `${text.slice(0, LABEL_MAX - 1)}…` : text);
@@ -14,7 +15,7 @@ sap.ui.define(
     const valuesAtBars = {
       id: "promenadeValues",
 
-      afterDatasetsDraw(chart, _, {texts}) {
+      afterDatasetsDraw(chart, _, {texts, bounds}) {
         if (!texts) {
           return;
         }
@@ -23,12 +24,52 @@ sap.ui.define(
         pen.fillStyle = Colours.text();
         pen.font = `12px ${ChartJs.defaults.font.family}`;
         pen.textBaseline = "middle";
-        chart
-          .getDatasetMeta(0)
-          .data.forEach((bar, index) => pen.fillText(texts[index], Math.max(bar.x, bar.base) + 6, bar.y));
+        chart.getDatasetMeta(0).data.forEach((bar, index) => {
+          const ends = (bounds?.[index] || []).map((one) => chart.scales.x.getPixelForValue(one));
+          pen.fillText(texts[index], Math.max(bar.x, bar.base, ...ends) + 6, bar.y);
+        });
         pen.restore();
       }
     };
+
+    /** Draws how far each value may be off: a line from bound to bound, with its ends. */
+    const errorsAtBars = {
+      id: "promenadeErrors",
+
+      afterDatasetsDraw(chart, _, {bounds, isAcross}) {
+        if (!bounds) {
+          return;
+        }
+        const pen = chart.ctx;
+        const values = isAcross ? chart.scales.x : chart.scales.y;
+        pen.save();
+        pen.strokeStyle = Colours.text();
+        pen.lineWidth = 2;
+        chart.getDatasetMeta(0).data.forEach((bar, index) => {
+          if (bounds[index]) {
+            whisker(
+              pen,
+              bounds[index].map((one) => values.getPixelForValue(one)),
+              bar,
+              isAcross
+            );
+          }
+        });
+        pen.restore();
+      }
+    };
+
+    function whisker(pen, [low, high], bar, isAcross) {
+      const across = isAcross ? bar.y : bar.x;
+      const line = (along, aside, toAlong, toAside) => {
+        pen.moveTo(...(isAcross ? [along, across + aside] : [across + aside, along]));
+        pen.lineTo(...(isAcross ? [toAlong, across + toAside] : [across + toAside, toAlong]));
+      };
+      pen.beginPath();
+      line(low, 0, high, 0);
+      [low, high].forEach((end) => line(end, -CAP, end, CAP));
+      pen.stroke();
+    }
 
     function dataset(kind, one, index, count) {
       const colour = Colours.line(index);
@@ -103,6 +144,12 @@ sap.ui.define(
       };
     }
 
+    /** The values must leave room for how far they may be off. */
+    function reach({series}) {
+      const bounds = series.flatMap((one) => (one.bounds || []).filter(Boolean).flat());
+      return bounds.length ? {suggestedMin: Math.min(0, ...bounds), suggestedMax: Math.max(0, ...bounds)} : {};
+    }
+
     function scales(kind, data, axis) {
       if (kind === "doughnut") {
         return {};
@@ -114,7 +161,7 @@ sap.ui.define(
         ofLabels.ticks.autoSkip = false;
         ofLabels.ticks.callback = (_, index) => cut(data.labels[index]);
       }
-      const ofValues = scale(true, isStacked, axis);
+      const ofValues = {...scale(true, isStacked, axis), ...reach(data)};
       return isAcross ? {x: ofValues, y: ofLabels} : {x: ofLabels, y: ofValues};
     }
 
@@ -122,6 +169,7 @@ sap.ui.define(
     return function chartOptions(kind, data, axis) {
       const isRanking = kind.startsWith("ranking");
       const hasValues = isRanking && data.series.length === 1;
+      const bounds = data.series[0]?.bounds || null;
       ChartJs.defaults.font.family = window.getComputedStyle(document.body).fontFamily;
       return {
         type: kind === "line" || kind === "doughnut" ? kind : "bar",
@@ -129,7 +177,7 @@ sap.ui.define(
           labels: data.labels,
           datasets: data.series.map((one, index) => dataset(kind, one, one.colour ?? index, data.series.length))
         },
-        plugins: [valuesAtBars],
+        plugins: [errorsAtBars, valuesAtBars],
         options: {
           responsive: true,
           maintainAspectRatio: false,
@@ -145,7 +193,8 @@ sap.ui.define(
           scales: scales(kind, data, axis),
           plugins: {
             legend: legend(kind, data),
-            promenadeValues: {texts: hasValues ? data.series[0].texts : null},
+            promenadeValues: {texts: hasValues ? data.series[0].texts : null, bounds},
+            promenadeErrors: {bounds, isAcross: isRanking},
             tooltip: {
               callbacks: {
                 label: ({dataset: {label}, datasetIndex, dataIndex}) =>

@@ -5,12 +5,14 @@ sap.ui.define(
     "promenade/reports/Cards",
     "promenade/reports/Numbers",
     "promenade/reports/Service",
+    "promenade/reports/TrialPlan",
     "promenade/reports/Verdict"
   ],
-  function (Text, VBox, Cards, Numbers, Service, Verdict) {
+  function (Text, VBox, Cards, Numbers, Service, TrialPlan, Verdict) {
     "use strict";
 
     const between = (t, key, range) => (range ? ` ${t(key, ...range.map((one) => Numbers.decimal(one, 1)))}` : "");
+    const range = (row, name) => (row[`${name}Low`] === null ? null : [row[`${name}Low`], row[`${name}High`]]);
 
     function baskets(t, row) {
       const given = {
@@ -18,10 +20,9 @@ sap.ui.define(
         pValue: row.revenuePValue,
         level: row.significanceLevel,
         treated: row.experimentTransactions,
-        control: row.controlTransactions,
-        statistic: row.revenueTStatistic
+        control: row.controlTransactions
       };
-      return Verdict.ofBaskets(t, given) + between(t, "intervalBaskets", Verdict.interval(given));
+      return Verdict.ofBaskets(t, given) + between(t, "intervalBaskets", range(row, "revenueUplift"));
     }
 
     function rates(t, row) {
@@ -123,6 +124,14 @@ sap.ui.define(
       ];
     }
 
+    /** What the error bars say, for the table. */
+    function interval(t, rows, name, write) {
+      return Cards.words(t("interval"), rows, (row) => {
+        const bounds = range(row, name);
+        return bounds ? t("fromTo", ...bounds.map((one) => write(one, row))) : Numbers.NOTHING;
+      });
+    }
+
     function arms(desk, rows, {id, name, write, more}) {
       const {t} = desk;
       return Cards.chart(t, {
@@ -133,8 +142,13 @@ sap.ui.define(
         data: {
           title: t("arm"),
           labels: rows.map(({arm}) => t(`arm.${arm}`)),
-          series: [Cards.series(t(id), rows, (row) => row[name], write, {isEachOwn: true})],
-          extra: more
+          series: [
+            Cards.series(t(id), rows, (row) => row[name], write, {
+              isEachOwn: true,
+              bounds: rows.map((row) => range(row, name))
+            })
+          ],
+          extra: [...more, interval(t, rows, name, write)]
         }
       });
     }
@@ -243,10 +257,12 @@ sap.ui.define(
                   t("upliftBaskets"),
                   rows,
                   (row) => row.revenueUplift,
-                  (value) => Numbers.percent(value, true)
+                  (value) => Numbers.percent(value, true),
+                  {bounds: rows.map((row) => range(row, "revenueUplift"))}
                 )
               ],
               extra: [
+                interval(t, rows, "revenueUplift", (value) => Numbers.percent(value, true)),
                 Cards.words(t("significance"), rows, (row) => mark(row, "revenuePValue", "revenueIsSignificant")),
                 Cards.series(
                   t("upliftRates"),
@@ -295,12 +311,21 @@ sap.ui.define(
           {set: "PilotComparisonReports", filter: `${filter} and arm ne 'CONTROL'`, top: 1}
         ])
       ).map(({rows}) => rows);
+      const results = row && !row.currency ? details : [row].filter(Boolean);
+      const {tops, boxes} = await TrialPlan.create(desk, promotion, results);
       if (!row) {
-        return [
-          Cards.box({id: "verdict", title: t("verdict"), isWide: true, content: [new Text({text: t("noTrial")})]})
-        ];
+        const text = t(tops.length ? "noTrialYet" : "noTrial");
+        const box = Cards.box({id: "verdict", title: t("verdict"), isWide: true, content: [new Text({text})]});
+        return [...tops, box, ...boxes];
       }
-      return [...verdicts(desk, row, details), ...sideBySide(desk, both), byDay(desk, days), ...plan(desk, pilot)];
+      return [
+        ...tops,
+        ...verdicts(desk, row, details),
+        ...sideBySide(desk, both),
+        ...boxes,
+        byDay(desk, days),
+        ...plan(desk, pilot)
+      ];
     }
 
     /** Both arms of a pilot or an experiment, and what may be concluded; and all of them by their uplift. */
