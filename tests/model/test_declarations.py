@@ -104,7 +104,7 @@ REPORTS = sets(
     "DailyNudgesAggregates DailyABTestAggregates DailyFreeItemAggregates PromotionUpliftAnalysis "
     "PromotionPostMortemTopStores PromotionPostMortemTopArticles PromotionHourOfDay PromotionAbComparison "
     "PilotComparisonReports PromotionUpliftByCurrency PromotionPerformanceByCurrency "
-    "ABTestResultsByCurrency"
+    "ABTestResultsByCurrency PromotionUsageByDayAndHour"
 )
 
 ADDED = sets("Clients TenantSettings LoyaltyActionArticleListItems People RawPayloads")

@@ -23,7 +23,8 @@ from tests.workflows.shop import Shop, open_shop
 CURRENCIES = [("EUR", 2), ("JPY", 0), ("KWD", 3)]
 PROMOTIONS = ("off", "deal", "stamps")
 REPORTS = (
-    "PromotionPerformance", "PromotionUsageByDay", "PromotionUsageByHour", "PromotionUsageByDayOfWeek",
+    "PromotionPerformance", "PromotionUsageByDay", "PromotionUsageByDayAndHour", "PromotionUsageByHour",
+    "PromotionUsageByDayOfWeek",
     "PromotionHourOfDay", "PromotionDiscountDistribution", "promotion_utc_days", "promotion_utc_months",
     "promotion_pos_group_sums", "promotion_article_sums",
 )  # fmt: skip

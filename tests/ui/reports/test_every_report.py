@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 from itertools import accumulate
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.ui.desk import Desk, Shop, escape, wait_until
+from tests.ui.desk import Desk, Shop, choose, escape, wait_until
 from tests.ui.reports.pages import Reports, figure, last_days, number, numbers, opened, twin, wait_until_counted
 
 NOTHING = "\u2013"
@@ -170,18 +171,21 @@ def test_the_coupon_funnel_shows_pooled_issued_and_redeemed_codes(desk: Desk, re
     assert numbers(page, "sharedTypes") == [one["totalRedeemed"] for one in shared]
 
 
+def hours_of(reports: Reports, period: str) -> dict[tuple[int, int], dict[str, Any]]:
+    sums = "aggregate(transactions with sum as n,totalDiscount with sum as given)"
+    rows = reports.rows("PromotionUsageByDayAndHour", apply=f"filter({period})/groupby((weekday,hour),{sums})")
+    return {(row["weekday"], row["hour"]): row for row in rows}
+
+
 def test_the_heat_map_has_every_hour_of_the_week(desk: Desk, reports: Reports) -> None:
     page = sit(desk, "hours?currency=EUR", "heatMap")
-    sums = "aggregate(transactions with sum as n,totalDiscount with sum as given)"
-    rows = reports.rows("PromotionHourOfDay", apply=f"filter(currency eq 'EUR')/groupby((weekday,hour),{sums})")
-    expected = {(row["weekday"], row["hour"]): row for row in rows}
+    expected = hours_of(reports, PERIOD)
     cells = page.locator(".promHeat td[data-hour]").evaluate_all(
         "all => all.map(one => [Number(one.dataset.weekday), Number(one.dataset.hour), one.textContent, one.ariaLabel])"
     )
     assert len(cells) == 168
-    assert {(weekday, hour): int(text or 0) for weekday, hour, text, _ in cells} == {
-        key: row["n"] for key, row in expected.items()
-    }
+    shown = {(weekday, hour): int(text) for weekday, hour, text, _ in cells if text}
+    assert shown == {key: row["n"] for key, row in expected.items()}
     page.get_by_role("option", name="Discount").click()
     page.wait_for_url("**measure=discount**")
     page.locator(".promHeat[aria-label^='Discount']").wait_for()
@@ -189,7 +193,32 @@ def test_the_heat_map_has_every_hour_of_the_week(desk: Desk, reports: Reports) -
         "all => all.map(one => [Number(one.dataset.weekday), Number(one.dataset.hour), one.ariaLabel])"
     )
     for weekday, hour, label in labels:
-        assert number(label.rpartition(": ")[2]) == expected[weekday, hour]["given"], label
+        given = expected[weekday, hour]["given"] if (weekday, hour) in expected else 0
+        assert number(label.rpartition(": ")[2]) == given, label
+
+
+def test_hours_are_those_of_the_period(desk: Desk, reports: Reports) -> None:
+    first, last = last_days(7)
+    expected = hours_of(reports, f"day ge {first} and day le {last} and currency eq 'EUR'")
+    assert expected != hours_of(reports, PERIOD)
+    page = desk.sit(address="reports/hours?currency=EUR")
+    opened(page, "heatMap")
+    choose(page.get_by_role("combobox", name="Period", exact=True), "Last 7 days")
+    page.wait_for_url(f"**from={first}&to={last}**")
+    total = (
+        "[...document.querySelectorAll('.promHeat td[data-hour]')].reduce((n, one) => n + Number(one.textContent), 0)"
+    )
+    wait_until(page, f"expected => {total} === expected", arg=sum(row["n"] for row in expected.values()))
+    assert sum(numbers(page, "busiest")) <= sum(row["n"] for row in expected.values())
+    page.evaluate("location.hash = location.hash.replace('hours', 'performance')")
+    opened(page, "byHour")
+    apply = f"filter(day ge {first} and day le {last} and currency eq 'EUR')"
+    rows = reports.rows(
+        "PromotionUsageByDayAndHour",
+        apply=f"{apply}/groupby((hour),aggregate(totalDiscount with sum as given))",
+        orderby="hour",
+    )
+    assert numbers(page, "byHour") == [row["given"] for row in rows]
 
 
 def test_the_advice_report_compares_extra_revenue_with_discounts(desk: Desk, reports: Reports) -> None:

@@ -17,7 +17,7 @@ from tests.ui.reports.pages import wait_until_counted
 PARTS = [
     ("performance", ["PromotionUsageByDay?", "(day)"], "byDay", "ranking"),
     ("performance", ["PromotionUsageByDay?", "promotionName"], "ranking", "byDay"),
-    ("performance", ["PromotionUsageByHour"], "byWeekday", "ranking"),
+    ("performance", ["PromotionUsageByDayAndHour"], "byWeekday", "ranking"),
     ("budgets", ["BudgetConsumptions"], "burnDown", "utilization"),
     ("coupons", ["codeType eq 'GENERIC'"], "sharedTypes", "couponTypes"),
     ("abTests", ["PromotionAbComparison"], "verdict", "trials"),

@@ -25,7 +25,7 @@ SPECIFIED = (
     "DailySavingsSummaryAggregates", "DailyNudgesAggregates", "DailyABTestAggregates", "DailyFreeItemAggregates",
     "PromotionUpliftAnalysis", "PromotionPostMortemTopStores", "PromotionPostMortemTopArticles", "PromotionHourOfDay",
     "PromotionAbComparison", "PilotComparisonReports", "CalculationLogs", "PromotionUpliftByCurrency",
-    "PromotionPerformanceByCurrency", "ABTestResultsByCurrency",
+    "PromotionPerformanceByCurrency", "ABTestResultsByCurrency", "PromotionUsageByDayAndHour",
 )  # fmt: skip
 FIELDS = {
     "PromotionPerformance": "promotionId promotionName promotionStatus promotionType applicationsCount "

@@ -34,6 +34,7 @@ __all__ = [
     "PromotionTopArticles",
     "PromotionTopPosGroups",
     "PromotionUsageByDay",
+    "PromotionUsageByDayAndHour",
     "PromotionUsageByDayOfWeek",
     "PromotionUsageByHour",
 ]
@@ -142,6 +143,27 @@ class PromotionUsageByDay(
     indexes=(("promotion_id", "day", "currency"), ("total_discount",), ("promotion_id", "total_discount")),
 ):
     """The totals of a promotion for each day on which it was applied."""
+
+
+class _ItsWeekday(Fields):
+    weekday = measured(
+        Merge.FIRST,
+        integer("The day of the week: 1 is Monday, 7 is Sunday.", minimum=1, maximum=7, required=True),
+    )
+
+
+class PromotionUsageByDayAndHour(
+    _Usage,
+    _ItsWeekday,
+    _Hour,
+    _Day,
+    _Promotion,
+    Entity,
+    reporting=RO,
+    key=("day", "promotion_id", "hour", "currency"),
+    indexes=(("promotion_id", "day"),),
+):
+    """The totals of a promotion for each hour of each day on which it was applied: hours of a period."""
 
 
 class PromotionUsageByHour(_Usage, _Hour, _Promotion, Entity, reporting=RO, key=("promotion_id", "hour", "currency")):

@@ -33,6 +33,7 @@ _COUNTED_BY = {
     "PromotionPerformance": "applications_count",
     "PromotionPerformanceByCurrency": "applications_count",
     "PromotionUsageByDay": "applications",
+    "PromotionUsageByDayAndHour": "applications",
     "PromotionUsageByHour": "applications",
     "PromotionUsageByDayOfWeek": "applications",
     "PromotionDiscountDistribution": "transactions",

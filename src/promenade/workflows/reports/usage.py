@@ -125,7 +125,8 @@ def _article_discounts(sale: LoggedSale) -> Iterator[_ArticleDiscount]:
 
 
 _OF_PROMOTIONS = (
-    "PromotionPerformance", "PromotionPerformanceByCurrency", "PromotionUsageByDay", "PromotionUsageByHour",
+    "PromotionPerformance", "PromotionPerformanceByCurrency", "PromotionUsageByDay", "PromotionUsageByDayAndHour",
+    "PromotionUsageByHour",
     "PromotionUsageByDayOfWeek", "PromotionHourOfDay", "PromotionDiscountDistribution", "promotion_utc_days",
     "promotion_utc_months", "promotion_pos_group_sums",
 )  # fmt: skip

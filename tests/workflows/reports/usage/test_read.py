@@ -82,6 +82,12 @@ async def test_a_sale_is_in_every_report_with_the_names_and_the_clock_of_the_sho
     ]
     sold = await of(shop, "PromotionHourOfDay", f"{mine} and transactions gt 0", "weekday", "hour", "totalDiscount")
     assert sold == [("1", "7", "2.510"), ("1", "21", "2.510"), ("2", "11", "0.010")]
+    hours = await of(shop, "PromotionUsageByDayAndHour", mine, "day", "weekday", "hour", "totalDiscount")
+    assert hours == [
+        ("2026-03-02", "1", "7", "2.510"),
+        ("2026-03-02", "1", "21", "2.510"),
+        ("2026-03-03", "2", "11", "0.010"),
+    ]
     assert (await read(shop, "PromotionHourOfDay", f"{mine}&$count=true&$top=0")).count == 168
     stores = await of(shop, "PromotionTopPosGroups", mine, "rank", "posGroupCode", "posGroupName", "totalDiscount")
     assert stores == [("1", "SHOP", "Shop", "5.030")]

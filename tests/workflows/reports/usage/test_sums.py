@@ -109,6 +109,13 @@ async def check_hours(shop: Shop, sales: Sequence[LoggedSale]) -> None:
     assert {key: sums for key, sums in hours.items() if sums[0]} == counted(
         ((one, sale.local_at.isoweekday(), sale.local_at.hour, sale.currency), amount) for sale, one, amount in applied
     )
+    by_day = ("promotion_id", "day", "weekday", "hour", "currency")
+    expected = counted(
+        ((one, sale.local_at.date(), sale.local_at.isoweekday(), sale.local_at.hour, sale.currency), amount)
+        for sale, one, amount in applied
+    )
+    assert await kept(shop, "PromotionUsageByDayAndHour", by_day, "applications") == expected
+    assert await kept(shop, "PromotionUsageByDayAndHour", by_day, "transactions") == expected
     pairs = {(one, sale.currency) for sale, one, _ in applied}
     assert len(hours) == 168 * len(pairs)
 

@@ -1781,6 +1781,34 @@ CREATE POLICY tenant ON promotion_usage_by_day
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
+CREATE TABLE promotion_usage_by_day_and_hour (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	day DATE NOT NULL,
+	hour INTEGER NOT NULL,
+	weekday INTEGER NOT NULL,
+	applications BIGINT NOT NULL,
+	total_discount NUMERIC(18, 3) NOT NULL,
+	transactions BIGINT NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_usage_by_day_and_hour__key PRIMARY KEY (tenant_id, day, promotion_id, hour, currency),
+	CONSTRAINT ck_promotion_usage_by_day_and_hour__hour_min CHECK (hour >= 0),
+	CONSTRAINT ck_promotion_usage_by_day_and_hour__hour_max CHECK (hour <= 23),
+	CONSTRAINT ck_promotion_usage_by_day_and_hour__weekday_min CHECK (weekday >= 1),
+	CONSTRAINT ck_promotion_usage_by_day_and_hour__weekday_max CHECK (weekday <= 7)
+);
+
+CREATE INDEX ix_promotion_usage_by_day_and_hour__promotion_id_day ON promotion_usage_by_day_and_hour (tenant_id, promotion_id, day);
+
+ALTER TABLE promotion_usage_by_day_and_hour ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE promotion_usage_by_day_and_hour FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON promotion_usage_by_day_and_hour
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE promotion_usage_by_day_of_week (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,

@@ -1247,6 +1247,26 @@ CREATE INDEX ix_promotion_usage_by_day__promotion_id_total_discount ON promotion
 
 CREATE INDEX ix_promotion_usage_by_day__total_discount ON promotion_usage_by_day (tenant_id, total_discount);
 
+CREATE TABLE promotion_usage_by_day_and_hour (
+	tenant_id VARCHAR(36) NOT NULL,
+	promotion_id VARCHAR(36) NOT NULL,
+	day DATE NOT NULL,
+	hour INTEGER NOT NULL,
+	weekday INTEGER NOT NULL,
+	applications BIGINT NOT NULL,
+	total_discount BIGINT NOT NULL,
+	transactions BIGINT NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_promotion_usage_by_day_and_hour__key PRIMARY KEY (tenant_id, day, promotion_id, hour, currency),
+	CONSTRAINT ck_promotion_usage_by_day_and_hour__hour_min CHECK (hour >= 0),
+	CONSTRAINT ck_promotion_usage_by_day_and_hour__hour_max CHECK (hour <= 23),
+	CONSTRAINT ck_promotion_usage_by_day_and_hour__weekday_min CHECK (weekday >= 1),
+	CONSTRAINT ck_promotion_usage_by_day_and_hour__weekday_max CHECK (weekday <= 7)
+);
+
+CREATE INDEX ix_promotion_usage_by_day_and_hour__promotion_id_day ON promotion_usage_by_day_and_hour (tenant_id, promotion_id, day);
+
 CREATE TABLE promotion_usage_by_day_of_week (
 	tenant_id VARCHAR(36) NOT NULL,
 	promotion_id VARCHAR(36) NOT NULL,

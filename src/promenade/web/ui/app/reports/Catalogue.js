@@ -47,7 +47,7 @@ sap.ui.define(
         icon: "sap-icon://heatmap-chart",
         create: hours,
         exports: "promotionPerformance",
-        filters: ["promotion", "currency"],
+        filters: ["promotion", "period", "currency"],
         picks: "promotions"
       },
       {

@@ -25,6 +25,7 @@ sap.ui.define(
       const {state, read, t} = desk;
       const measure = state.measure;
       const filter = Service.all(
+        `day ge ${state.from} and day le ${state.to}`,
         `currency eq ${Service.text(state.currency)}`,
         state.promotion && `promotionId eq ${state.promotion}`
       );
@@ -32,7 +33,7 @@ sap.ui.define(
         applications: "transactions",
         discount: "totalDiscount"
       });
-      const [{rows}] = await read("reporting", [{set: "PromotionHourOfDay", apply, orderby: "weekday,hour"}]);
+      const [{rows}] = await read("reporting", [{set: "PromotionUsageByDayAndHour", apply, orderby: "weekday,hour"}]);
       const write = measure === "discount" ? (value) => Numbers.money(value, state.currency) : Numbers.whole;
       const map = new HeatMap({
         caption: t("hoursOf", t(measure)),

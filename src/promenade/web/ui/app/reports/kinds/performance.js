@@ -120,12 +120,12 @@ sap.ui.define(
       });
     }
 
-    async function when(desk, {ever}) {
+    async function when(desk, {days, ever}) {
       const {t, state, read} = desk;
       const distribution = sums(ever, ["bucketFrom", "bucketTo"], {transactions: "transactions"});
       const answers = await read("reporting", [
-        {set: "PromotionUsageByDayOfWeek", apply: sums(ever, ["weekday"], USAGE), orderby: "weekday"},
-        {set: "PromotionUsageByHour", apply: sums(ever, ["hour"], USAGE), orderby: "hour"},
+        {set: "PromotionUsageByDayAndHour", apply: sums(days, ["weekday"], USAGE), orderby: "weekday"},
+        {set: "PromotionUsageByDayAndHour", apply: sums(days, ["hour"], USAGE), orderby: "hour"},
         {set: "PromotionDiscountDistribution", apply: distribution, orderby: "bucketFrom"}
       ]);
       const [weekdays, hours, buckets] = answers.map(({rows}) => rows);
@@ -136,7 +136,6 @@ sap.ui.define(
           rows: weekdays,
           labels: weekdays.map(({weekday}) => Numbers.weekday(weekday)),
           title: t("weekday"),
-          note: t("allTime"),
           more: [desk.whole(t("applications"), weekdays, "times")]
         }),
         columns(desk, {
@@ -144,7 +143,6 @@ sap.ui.define(
           rows: hours,
           labels: hours.map(({hour}) => Numbers.hour(hour)),
           title: t("hour"),
-          note: t("allTime"),
           more: [desk.whole(t("applications"), hours, "times")]
         }),
         Cards.chart(t, {
