@@ -81,7 +81,7 @@ _REFUSED = (
 def reporting_page() -> str:
     """Return the whole page."""
     parts = ["# Reporting", _INTRO, "## Figures", _FIGURES]
-    parts += ["## Export", _EXPORT, table(("`reportType`", "`filename`", "Columns"), list(_exports()))]
+    parts += ["## Export", _LISTS, _EXPORT, table(("`reportType`", "`filename`", "Columns"), list(_exports()))]
     parts += [table(("Parameter", "Type", "", "Meaning"), list(_parameters()))]
     parts += [table(("Refused with", "When"), _REFUSED)]
     parts += ["## Plan of a trial", _PLAN, table(("Field", "Meaning"), list(_plan()))]
@@ -98,6 +98,14 @@ _PLAN = inspect.cleandoc(
     significant with a likelihood of 80 %; it need not have begun. Where both arms sold before the trial, for
     `adjustedUplift`, which takes more baskets than `revenueUplift`. Pace and spread are those of the last 28 days. 400
     `OUT_OF_RANGE` if `difference` is not above 0 and at most 100, 404 `NOT_FOUND` without such a promotion.
+    """
+)
+
+
+_LISTS = inspect.cleandoc(
+    """
+    `POST /reporting/exportList` streams a list, such as `CalculationLogs?$filter=...`, as a workbook or as CSV for the
+    spreadsheets of a region, as [administration](admin.md) does.
     """
 )
 

@@ -1,4 +1,4 @@
-"""``POST /admin/exportList``: a list, with its filters, as a file for spreadsheets, streamed page by page.
+"""``exportList`` of administration and reporting: a list, with its filters, as a file for spreadsheets, page by page.
 
 The rows are read by the service itself, request by request as a client would: what a caller may not read is not in the
 file, and memory holds one page, and of the file a few rows.

@@ -14,7 +14,7 @@ sap.ui.define(
     "use strict";
 
     /** A list as a file for spreadsheets, with its filters and its order, which the service writes. */
-    const ROOT = "/admin/";
+    const ADMIN = "/admin/";
 
     /** What spreadsheets of the person's region take for a number and the end of a cell, and the clock of the pages. */
     const region = () => ({
@@ -24,11 +24,11 @@ sap.ui.define(
       timeZone: Zone.current()
     });
 
-    async function save({binding, columns, title, onSaved}, format) {
+    async function save({binding, columns, title, onSaved, root = ADMIN}, format) {
       try {
         const url = binding().getDownloadUrl();
-        const order = {url: url.slice(url.indexOf(ROOT) + ROOT.length), columns: columns(), format, ...region()};
-        const file = await Http.post(`${ROOT}exportList`, order, {isFile: true});
+        const order = {url: url.slice(url.indexOf(root) + root.length), columns: columns(), format, ...region()};
+        const file = await Http.post(`${root}exportList`, order, {isFile: true});
         Download.save(file, `${title}.${format}`);
         onSaved?.();
       } catch (error) {
@@ -42,7 +42,7 @@ sap.ui.define(
 
       /**
        * A button that saves a list: `binding()` gives the binding of its rows, or what has its `getDownloadUrl()`;
-       * `columns()` `[{path, label}]`; `onSaved()` is called once somebody has the file.
+       * `columns()` `[{path, label}]`; `onSaved()` is called once somebody has the file; `root` of its service.
        */
       button(list) {
         const item = (format) => new MenuItem({text: Texts.of(`export.${format}`), press: () => save(list, format)});

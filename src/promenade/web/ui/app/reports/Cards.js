@@ -12,7 +12,8 @@ sap.ui.define(
     "promenade/generic/Messages",
     "promenade/reports/Chart",
     "promenade/reports/Figure",
-    "promenade/reports/Plain"
+    "promenade/reports/Plain",
+    "promenade/reports/TableFile"
   ],
   function (
     Button,
@@ -27,7 +28,8 @@ sap.ui.define(
     Messages,
     Chart,
     Figure,
-    plain
+    plain,
+    TableFile
   ) {
     "use strict";
 
@@ -60,7 +62,9 @@ sap.ui.define(
       },
 
       /**
-       * A chart that can be turned into its table; without figures it says so.
+       * A chart that can be turned into its table, which is saved as a file; without figures it says so.
+       *
+       * `whole()` brings what the file has, where that is more than is shown.
        *
        * @param {(key: string, ...values: any[]) => string} t
        * @param {object} options
@@ -74,8 +78,9 @@ sap.ui.define(
        * @param {string} [options.height]
        * @param {string} [options.gist]
        * @param {(chart: any) => any} [options.more]
+       * @param {() => any} [options.whole]
        */
-      chart(t, {id, title, note, isWide, kind, data, axis, height, gist, more}) {
+      chart(t, {id, title, note, isWide, kind, data, axis, height, gist, more, whole}) {
         if (!data.labels.length) {
           return Cards.box({id, title, note, isWide, content: [new Text({text: t("nothing")})]});
         }
@@ -83,7 +88,9 @@ sap.ui.define(
           plain({kind, axis, caption: title, gist: gist || Cards.gist(t, title, data), height})
         ).setData(data);
         const content = more ? [chart, more(chart)] : [chart];
-        return Cards.box({id, title, note, isWide, beside: (heading) => [toggle(t, chart, heading)], content});
+        const file = TableFile.button(t, title, whole || (() => chart.getData()));
+        const beside = (heading) => [file, toggle(t, chart, heading)];
+        return Cards.box({id, title, note, isWide, beside, content});
       },
 
       /**
@@ -111,7 +118,8 @@ sap.ui.define(
               Messages.show(error);
             }
           });
-        return Cards.chart(t, {kind: "ranking", ...card, data: first.data, height: heightOf(first), more});
+        const whole = async () => (await load(Math.max(first.count, step))).data;
+        return Cards.chart(t, {kind: "ranking", ...card, data: first.data, height: heightOf(first), more, whole});
       },
 
       /** Figures side by side: `[{label, value, note, href, isUrgent}]`. */

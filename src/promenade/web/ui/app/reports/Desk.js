@@ -94,7 +94,8 @@ sap.ui.define(
           label,
           rows,
           (row) => row[name],
-          (value) => Numbers.money(value, this.state.currency)
+          (value) => Numbers.money(value, this.state.currency),
+          {units: rows.map(() => this.state.currency)}
         );
       }
 

@@ -7,24 +7,47 @@ sap.ui.define(["promenade/net/Http"], function (Http) {
     return `${set}?${given.map(([name, value]) => `$${name}=${encodeURIComponent(value)}`).join("&")}`;
   }
 
+  /** All rows of an answer: the service sends a thousand at a time. */
+  async function rowsOf(service, body) {
+    const rows = body.value;
+    let next = body["@odata.nextLink"];
+    while (next) {
+      const {pathname, search} = new URL(next, new URL(`/${service}/`, window.location.href));
+      const page = await Http.get(pathname + search);
+      rows.push(...page.value);
+      next = page["@odata.nextLink"];
+    }
+    return rows;
+  }
+
   /** Reads many small answers with one request. */
   return {
     /**
      * The answers to queries of "admin" or "reporting", in their order: `{rows, count}` each.
      *
      * Rejects with the HttpError of the first query that failed.
+     *
+     * @param {string} service
+     * @param {any[]} queries
+     * @returns {Promise<any>}
      */
     async read(service, queries) {
       const requests = queries.map((one, index) => ({id: String(index), method: "GET", url: urlOf(one)}));
       const {responses} = await Http.post(`/${service}/$batch`, {requests});
       const byId = new Map(responses.map((one) => [one.id, one]));
-      return requests.map(({id}) => {
+      const bodies = requests.map(({id}) => {
         const {status, body} = byId.get(id);
         if (status >= 400) {
           throw new Http.HttpError(status, body);
         }
-        return {rows: body.value, count: body["@odata.count"] ?? body.value.length};
+        return body;
       });
+      return Promise.all(
+        bodies.map(async (body) => {
+          const rows = await rowsOf(service, body);
+          return {rows, count: body["@odata.count"] ?? rows.length};
+        })
+      );
     },
 
     /** The first row of the answer to one query, undefined without one. */

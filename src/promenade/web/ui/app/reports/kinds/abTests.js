@@ -169,8 +169,10 @@ sap.ui.define(
         write: money,
         more: [
           desk.whole(t("baskets"), rows, "transactions"),
-          Cards.series(t("revenue"), rows, (row) => row.revenue, money),
-          Cards.series(t("discount"), rows, (row) => row.totalDiscount, money)
+          Cards.series(t("revenue"), rows, (row) => row.revenue, money, {units: rows.map(({currency}) => currency)}),
+          Cards.series(t("discount"), rows, (row) => row.totalDiscount, money, {
+            units: rows.map(({currency}) => currency)
+          })
         ]
       });
     }

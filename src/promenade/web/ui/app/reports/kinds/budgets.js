@@ -40,7 +40,8 @@ sap.ui.define(
               label,
               rows,
               (row) => row[name],
-              (value, row) => Numbers.money(value, row.currency)
+              (value, row) => Numbers.money(value, row.currency),
+              {units: rows.map((row) => row.currency)}
             );
           return {
             count,
@@ -94,13 +95,15 @@ sap.ui.define(
       const values = [...left, ...coming.map(() => null)];
       const expected = coming.map((_, index) => (left.at(-1) * (coming.length - 1 - index)) / coming.length);
       const projected = [...left.map((one, index) => (index === left.length - 1 ? one : null)), ...expected];
-      const series = [{label: t("remaining"), values, texts: values.map(money)}];
+      const units = labels.map(() => row.currency);
+      const series = [{label: t("remaining"), values, texts: values.map(money), units}];
       if (coming.length) {
         series.push({
           label: t("projected"),
           values: projected,
           texts: projected.map((one) => (one === null ? Numbers.NOTHING : money(one.toFixed(2)))),
-          isForecast: true
+          isForecast: true,
+          units
         });
       }
       const byDay = new Map(consumed.map(({day, amount}) => [day, amount]));
@@ -117,8 +120,9 @@ sap.ui.define(
           extra: [
             {
               label: t("spentThatDay"),
-              values: [],
-              texts: [...days.map((day) => money(byDay.get(day) || 0)), ...coming.map(() => Numbers.NOTHING)]
+              values: [...days.map((day) => byDay.get(day) || 0), ...coming.map(() => null)],
+              texts: [...days.map((day) => money(byDay.get(day) || 0)), ...coming.map(() => Numbers.NOTHING)],
+              units
             }
           ]
         }
@@ -156,7 +160,8 @@ sap.ui.define(
           label,
           rows,
           (one) => one[name],
-          (value) => Numbers.money(value, row.currency)
+          (value) => Numbers.money(value, row.currency),
+          {units: rows.map(() => row.currency)}
         );
       return Cards.chart(t, {
         id: "shares",
@@ -197,7 +202,8 @@ sap.ui.define(
               label,
               rows,
               (row) => row[name],
-              (value) => Numbers.money(value, currency)
+              (value) => Numbers.money(value, currency),
+              {units: rows.map(() => currency)}
             );
           return {
             count,

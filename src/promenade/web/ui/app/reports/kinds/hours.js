@@ -5,9 +5,10 @@ sap.ui.define(
     "promenade/reports/Cards",
     "promenade/reports/HeatMap",
     "promenade/reports/Numbers",
-    "promenade/reports/Service"
+    "promenade/reports/Service",
+    "promenade/reports/TableFile"
   ],
-  function (SegmentedButton, SegmentedButtonItem, Cards, HeatMap, Numbers, Service) {
+  function (SegmentedButton, SegmentedButtonItem, Cards, HeatMap, Numbers, Service, TableFile) {
     "use strict";
 
     function measureButton(desk, measure, heading) {
@@ -17,6 +18,47 @@ sap.ui.define(
         selectedKey: measure,
         items: ["applications", "discount"].map((key) => new SegmentedButtonItem({key, text: t(key)})),
         selectionChange: (event) => desk.go({measure: event.getParameter("item").getKey()})
+      });
+    }
+
+    /** The hours of the week with a use, as the table of a file. */
+    function tableOf({t, state}, rows) {
+      return {
+        title: t("weekday"),
+        labels: rows.map(({weekday}) => Numbers.weekday(weekday)),
+        series: [
+          Cards.words(t("hour"), rows, ({hour}) => Numbers.hour(hour)),
+          Cards.series(t("applications"), rows, (row) => row.applications, Numbers.whole),
+          Cards.series(t("discount"), rows, (row) => row.discount, Numbers.whole, {
+            units: rows.map(() => state.currency)
+          })
+        ]
+      };
+    }
+
+    /** The ten strongest of them. */
+    function busiest(desk, rows) {
+      const {
+        t,
+        state: {measure}
+      } = desk;
+      const used = rows
+        .filter((row) => row[measure] > 0)
+        .toSorted((one, other) => other[measure] - one[measure])
+        .slice(0, 10);
+      return Cards.chart(t, {
+        id: "busiest",
+        title: t("busiest"),
+        kind: "ranking",
+        isWide: true,
+        height: `${Math.max(8, used.length * 2 + 3)}rem`,
+        data: {
+          title: t("hour"),
+          labels: used.map(({weekday, hour}) => `${Numbers.weekday(weekday)} ${Numbers.hour(hour)}`),
+          series: [
+            measure === "discount" ? desk.money(t(measure), used, measure) : desk.whole(t(measure), used, measure)
+          ]
+        }
       });
     }
 
@@ -44,31 +86,19 @@ sap.ui.define(
           short: measure === "discount" ? Numbers.short : String
         }
       });
-      const used = rows
-        .filter((row) => row[measure] > 0)
-        .toSorted((one, other) => other[measure] - one[measure])
-        .slice(0, 10);
       return [
         Cards.box({
           id: "heatMap",
           title: t("heatMap"),
           note: t("heatMapNote"),
           isWide: true,
-          beside: (heading) => [measureButton(desk, measure, heading)],
+          beside: (heading) => [
+            TableFile.button(t, t("heatMap"), () => tableOf(desk, rows)),
+            measureButton(desk, measure, heading)
+          ],
           content: [map]
         }),
-        Cards.chart(t, {
-          id: "busiest",
-          title: t("busiest"),
-          kind: "ranking",
-          isWide: true,
-          height: `${Math.max(8, used.length * 2 + 3)}rem`,
-          data: {
-            title: t("hour"),
-            labels: used.map(({weekday, hour}) => `${Numbers.weekday(weekday)} ${Numbers.hour(hour)}`),
-            series: [Cards.series(t(measure), used, (row) => row[measure], write)]
-          }
-        })
+        busiest(desk, rows)
       ];
     };
   }

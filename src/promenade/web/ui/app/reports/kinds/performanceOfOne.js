@@ -67,7 +67,8 @@ sap.ui.define(
       const series = (label, names) => ({
         label,
         values: names.map(of),
-        texts: names.map((name) => Numbers.money(row[name], row.currency))
+        texts: names.map((name) => Numbers.money(row[name], row.currency)),
+        units: names.map(() => row.currency)
       });
       const words = Verdict.ofBaskets(t, {
         uplift: row.upliftPct,

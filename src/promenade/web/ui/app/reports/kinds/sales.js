@@ -8,7 +8,9 @@ sap.ui.define(
     "sap/m/Link",
     "sap/m/Table",
     "sap/m/Text",
+    "promenade/generic/Export",
     "promenade/generic/Messages",
+    "promenade/generic/Texts",
     "promenade/reports/Cards",
     "promenade/reports/Numbers",
     "promenade/reports/Period",
@@ -25,7 +27,9 @@ sap.ui.define(
     Link,
     Table,
     Text,
+    Export,
     Messages,
+    Texts,
     Cards,
     Numbers,
     Period,
@@ -36,6 +40,17 @@ sap.ui.define(
     "use strict";
 
     const STEP = 25;
+    const ORDER = "confirmedAt desc,ID";
+    const EXPORTED = [
+      ["confirmedAt", "confirmedAt"],
+      ["receiptId", "receipt"],
+      ["transactionId", "transaction"],
+      ["channel", "channel"],
+      ["subtotal", "subtotal"],
+      ["discount", "discount"],
+      ["grandTotal", "grandTotal"],
+      ["currency", "currency"]
+    ];
     const COLUMNS = [
       ["confirmedAt"],
       ["receipt"],
@@ -75,9 +90,21 @@ sap.ui.define(
       });
     }
 
+    /** All of them as a file, as lists are saved. */
+    function saving({t}, filter) {
+      const query = `$filter=${encodeURIComponent(filter)}&$orderby=${encodeURIComponent(ORDER)}`;
+      return Export.button({
+        root: "/reporting/",
+        binding: () => ({getDownloadUrl: () => `/reporting/CalculationLogs?${query}`}),
+        columns: () => EXPORTED.map(([path, key]) => ({path, label: t(key)})),
+        title: t("saleList")
+      });
+    }
+
     /** The sales themselves, a portion at a time. */
     async function table(desk, filter) {
       const {t, read} = desk;
+      await Texts.ready();
       const rows = new Table({
         fixedLayout: false,
         noDataText: t("nothing"),
@@ -91,7 +118,7 @@ sap.ui.define(
           {
             set: "CalculationLogs",
             filter,
-            orderby: "confirmedAt desc,ID",
+            orderby: ORDER,
             skip,
             top: STEP,
             count: true,
@@ -110,6 +137,7 @@ sap.ui.define(
         title: t("saleList"),
         note: t("saleListNote"),
         isWide: true,
+        beside: () => [saving(desk, filter)],
         content: [rows, new HBox({items: [state, more], alignItems: "Center"}).addStyleClass("sapUiTinyMarginTop")]
       });
     }
