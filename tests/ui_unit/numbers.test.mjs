@@ -35,6 +35,7 @@ const Format = modules.load("promenade/generic/Format");
 const Numbers = modules.load("promenade/reports/Numbers");
 const Values = modules.load("promenade/imports/Values");
 const Verdict = modules.load("promenade/reports/Verdict");
+const {change} = modules.load("promenade/reports/Comparison");
 const leftAtEnd = modules.load("promenade/reports/leftAtEnd");
 
 const AMOUNT = {type: "Decimal", scale: 2};
@@ -190,4 +191,16 @@ test("intervals of rates need enough baskets", () => {
   const [low, high] = Verdict.intervalOfRates({treated: 100, treatedHits: 60, control: 100, controlHits: 50});
   assert.ok(Math.abs(low + 3.72) < 0.01);
   assert.ok(Math.abs(high - 23.72) < 0.01);
+});
+
+test("a change is exact at zero, and nothing is divided by it", () => {
+  const t = (key) => key;
+  assert.equal(change(t, 0, 0), "0 %");
+  assert.equal(change(t, null, undefined), "0 %");
+  assert.equal(change(t, 12.5, 0), "isNew");
+  assert.equal(change(t, -3, 0), "isNew");
+  assert.equal(change(t, 0, 80), "-100 %");
+  assert.equal(change(t, 0.1 + 0.2, 0.3), "0 %");
+  assert.equal(change(t, 110, 100), "+10 %");
+  assert.equal(change(t, -5, -10), "+50 %");
 });

@@ -113,3 +113,19 @@ test("a day begins where its midnight is skipped, and ends after 23 or 25 hours"
   assert.equal(Clock.isBegin("2026-10-25T23:00:00.000000Z", "Europe/Berlin"), true);
   assert.equal(Clock.isBegin("2026-10-25T22:00:00Z", "Europe/Berlin"), false);
 });
+
+for (const [from, to, comparison, first, last] of [
+  ["2026-03-09", "2026-03-15", "before", "2026-03-02", "2026-03-08"],
+  ["2026-03-15", "2026-03-15", "before", "2026-03-14", "2026-03-14"],
+  ["2026-03-01", "2026-03-31", "before", "2026-01-29", "2026-02-28"],
+  ["2026-03-01", "2026-03-31", "year", "2025-03-01", "2025-03-31"],
+  ["2028-02-29", "2028-03-10", "year", "2027-02-28", "2027-03-10"]
+]) {
+  test(`${from} to ${to} is compared with ${comparison}`, () => {
+    assert.deepEqual(Reported.compared({from, to}, comparison), {from: first, to: last});
+  });
+}
+
+test("a period is compared with nothing unless somebody asks", () => {
+  assert.equal(Reported.compared({from: "2026-03-01", to: "2026-03-31"}, null), null);
+});

@@ -13,7 +13,8 @@ sap.ui.define(
 
     /**
      * Every report: `create(desk)` makes its boxes, `filters` are those that it heeds, `picks` are those that its
-     * promotions are chosen from, `exports` the file that it can be had as.
+     * promotions are chosen from, `exports` the file that it can be had as,
+     * `isCompared`: whether it shows the figures of an earlier period beside those of its own.
      *
      * Texts are `reports.<key>Title` and `reports.<key>Text`.
      */
@@ -24,6 +25,7 @@ sap.ui.define(
         create: performance,
         exports: "promotionPerformance",
         filters: ["promotion", "posGroup", "period", "currency"],
+        isCompared: true,
         picks: "promotions"
       },
       {
@@ -48,6 +50,7 @@ sap.ui.define(
         create: hours,
         exports: "promotionPerformance",
         filters: ["promotion", "period", "currency"],
+        isCompared: true,
         picks: "promotions"
       },
       {
@@ -56,6 +59,7 @@ sap.ui.define(
         create: advice,
         exports: null,
         filters: ["promotion", "period", "currency"],
+        isCompared: true,
         picks: "promotions"
       },
       {
@@ -64,6 +68,7 @@ sap.ui.define(
         create: sales,
         exports: null,
         filters: ["promotion", "posGroup", "period", "currency"],
+        isCompared: true,
         picks: "promotions"
       }
     ];

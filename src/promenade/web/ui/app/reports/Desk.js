@@ -22,6 +22,7 @@ sap.ui.define(
         state[key] = query[key];
       });
       state.currency = /^[A-Z]{3}$/.test(query.currency) ? query.currency : null;
+      state.compare = Period.COMPARISONS.includes(query.compare) ? query.compare : null;
       state.difference = Number(query.difference) > 0 && Number(query.difference) <= 100 ? Number(query.difference) : 5;
       state.measure = query.measure === "discount" ? "discount" : "applications";
       return state;
@@ -35,6 +36,8 @@ sap.ui.define(
         this.report = report;
         this.query = query;
         this.state = stateOf(query);
+        /** The period to compare with, and the filters with it. */
+        this.comparison = Period.compared(this.state, this.state.compare);
         this.go = go;
         this.read = Service.read;
       }
@@ -60,6 +63,11 @@ sap.ui.define(
         const found = [...new Set([...rows, ...ever].map(({currency}) => currency))];
         this.state.currency ||= found[0] || "EUR";
         return found.includes(this.state.currency) ? found : [this.state.currency, ...found];
+      }
+
+      /** The filters of the period to compare with, null without one. */
+      get earlier() {
+        return this.comparison && {...this.state, ...this.comparison};
       }
 
       /** Keeps what a field says for links from here, without reading anew. */
@@ -88,15 +96,14 @@ sap.ui.define(
         return new Map(rows.map(({ID, name}) => [ID, name]));
       }
 
+      /** An amount in the report's currency. */
+      writeMoney = (value) => Numbers.money(value, this.state.currency);
+
       /** A series of amounts in the report's currency. */
       money(label, rows, name) {
-        return Cards.series(
-          label,
-          rows,
-          (row) => row[name],
-          (value) => Numbers.money(value, this.state.currency),
-          {units: rows.map(() => this.state.currency)}
-        );
+        return Cards.series(label, rows, (row) => row[name], this.writeMoney, {
+          units: rows.map(() => this.state.currency)
+        });
       }
 
       /** A series of counts. */

@@ -38,12 +38,27 @@ sap.ui.define(
       });
     }
 
+    function comparison({t, state, go}) {
+      return labelled(
+        t("compare"),
+        () =>
+          new Select({
+            selectedKey: state.compare || "none",
+            items: ["none", ...Period.COMPARISONS].map((key) => new Item({key, text: t(`compare.${key}`)})),
+            change(event) {
+              const key = event.getParameter("selectedItem").getKey();
+              go({compare: key === "none" ? null : key});
+            }
+          })
+      );
+    }
+
     const MADE = {
       promotion: (desk, {picks}) => picker(desk, picks, "promotion"),
 
       posGroup: (desk) => picker(desk, "posGroups", "posGroup"),
 
-      period({t, state, go}) {
+      period({t, state, go}, {isCompared}) {
         const presets = labelled(
           t("period"),
           () =>
@@ -70,7 +85,8 @@ sap.ui.define(
               }
             })
         );
-        return new HBox({items: [presets, days], wrap: "Wrap"});
+        const compared = isCompared ? [comparison({t, state, go})] : [];
+        return new HBox({items: [presets, days, ...compared], wrap: "Wrap"});
       },
 
       currency({t, state, go}, _, currencies) {

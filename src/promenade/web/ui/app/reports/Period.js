@@ -38,6 +38,20 @@ sap.ui.define(["promenade/generic/Clock", "promenade/generic/Zone"], function (C
     /** The moments from which and before which it is, as OData writes them. */
     moments: ({from, to}) => ({begin: Zone.begin(from), end: Zone.end(to)}),
 
+    COMPARISONS: ["before", "year"],
+
+    /** What a period is compared with: as many days before it, or the same days a year earlier; null: nothing. */
+    compared({from, to}, comparison) {
+      const lastYear = (day) => {
+        const earlier = `${String(Number(day.slice(0, 4)) - 1).padStart(4, "0")}${day.slice(4)}`;
+        return earlier.endsWith("-02-29") ? earlier.replace("-29", "-28") : earlier;
+      };
+      if (comparison === "before") {
+        return {from: Clock.later(from, -Period.days({from, to}).length), to: Clock.later(from, -1)};
+      }
+      return comparison === "year" ? {from: lastYear(from), to: lastYear(to)} : null;
+    },
+
     /** Every day of it. */
     days({from, to}) {
       const count = Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / DAY_MS) + 1;

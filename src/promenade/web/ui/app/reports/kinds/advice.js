@@ -1,6 +1,6 @@
 sap.ui.define(
-  ["promenade/reports/Cards", "promenade/reports/Numbers", "promenade/reports/Service"],
-  function (Cards, Numbers, Service) {
+  ["promenade/reports/Cards", "promenade/reports/Comparison", "promenade/reports/Numbers", "promenade/reports/Service"],
+  function (Cards, Comparison, Numbers, Service) {
     "use strict";
 
     /** Kinds of advice that evaluations give, and where what came of them is counted. */
@@ -16,12 +16,26 @@ sap.ui.define(
     /** Free items were given, not advised: nothing is held against them. */
     const hasGain = (set) => set.endsWith("ROI");
 
+    const conditions = ({from, to, currency, promotion}) =>
+      Service.all(
+        `day ge ${from} and day le ${to}`,
+        `currency eq ${Service.text(currency)}`,
+        promotion && `promotionId eq ${promotion}`
+      );
+
     function rate({shown, converted}) {
       return shown ? (100 * converted) / shown : null;
     }
 
-    function summary(desk, rows) {
+    function summary(desk, rows, before) {
       const {t} = desk;
+      const extra = desk.money(t("extraRevenue"), rows, "extraRevenue");
+      const given = desk.money(t("discount"), rows, "totalDiscount");
+      const gain = desk.money(t("netGain"), rows, "netGain");
+      const compared = (series, name) => {
+        const thens = rows.map((_, index) => before[index]?.[name]);
+        return Comparison.columns(desk, series, thens, desk.writeMoney);
+      };
       return [
         Cards.chart(t, {
           id: "adviceMoney",
@@ -32,11 +46,8 @@ sap.ui.define(
           data: {
             title: t("kind"),
             labels: rows.map(({set}) => t(`advice.${set}`)),
-            series: [
-              desk.money(t("extraRevenue"), rows, "extraRevenue"),
-              desk.money(t("discount"), rows, "totalDiscount")
-            ],
-            extra: [desk.money(t("netGain"), rows, "netGain")]
+            series: [extra, given],
+            extra: [gain, ...compared(extra, "extraRevenue"), ...compared(given, "totalDiscount")]
           }
         }),
         Cards.chart(t, {
@@ -89,36 +100,33 @@ sap.ui.define(
       });
     }
 
-    /** Every kind, side by side. */
-    async function overall(desk, filter) {
-      const answers = await desk.read(
-        "reporting",
+    /** Every kind, side by side; and those to compare with. */
+    async function overall(desk) {
+      const queries = (filter) =>
         KINDS.map((set) => ({
           set,
           apply: Service.sums(filter, [], hasGain(set) ? {...SUMS, netGain: "netGain"} : SUMS)
-        }))
-      );
+        }));
+      const earlier = desk.comparison ? queries(conditions(desk.earlier)) : [];
+      const answers = await desk.read("reporting", [...queries(conditions(desk.state)), ...earlier]);
       const nothing = {shown: 0, converted: 0, extraRevenue: 0, totalDiscount: 0, netGain: null};
       const known = (row) =>
         Object.fromEntries(Object.entries(row || {}).map(([name, value]) => [name, value ?? nothing[name]]));
-      const rows = answers.map(({rows: [row]}, index) => ({...nothing, ...known(row), set: KINDS[index]}));
-      return summary(desk, rows);
+      const rows = answers.map(({rows: [row]}, index) => ({
+        ...nothing,
+        ...known(row),
+        set: KINDS[index % KINDS.length]
+      }));
+      return summary(desk, rows.slice(0, KINDS.length), rows.slice(KINDS.length));
     }
 
     /** Whether what tills tell customers pays. */
     return async function advice(desk) {
-      const {
-        state: {from, to, currency, promotion},
-        t
-      } = desk;
-      const filter = Service.all(
-        `day ge ${from} and day le ${to}`,
-        `currency eq ${Service.text(currency)}`,
-        promotion && `promotionId eq ${promotion}`
-      );
-      const detailed = promotion ? [] : ["NearMissROI", "ThresholdGapROI"];
+      const {state, t} = desk;
+      const filter = conditions(state);
+      const detailed = state.promotion ? [] : ["NearMissROI", "ThresholdGapROI"];
       const parts = await Promise.all([
-        desk.part({id: "adviceMoney", title: t("adviceMoney")}, () => overall(desk, filter)),
+        desk.part({id: "adviceMoney", title: t("adviceMoney")}, () => overall(desk)),
         ...detailed.map((set) =>
           desk.part({id: `advice-${set}`, title: t("adviceBy", t(`advice.${set}`))}, async () => [
             await byPromotion(desk, set, filter)

@@ -3,12 +3,13 @@ sap.ui.define(
     "sap/m/SegmentedButton",
     "sap/m/SegmentedButtonItem",
     "promenade/reports/Cards",
+    "promenade/reports/Comparison",
     "promenade/reports/HeatMap",
     "promenade/reports/Numbers",
     "promenade/reports/Service",
     "promenade/reports/TableFile"
   ],
-  function (SegmentedButton, SegmentedButtonItem, Cards, HeatMap, Numbers, Service, TableFile) {
+  function (SegmentedButton, SegmentedButtonItem, Cards, Comparison, HeatMap, Numbers, Service, TableFile) {
     "use strict";
 
     function measureButton(desk, measure, heading) {
@@ -37,7 +38,7 @@ sap.ui.define(
     }
 
     /** The ten strongest of them. */
-    function busiest(desk, rows) {
+    function busiest(desk, rows, before) {
       const {
         t,
         state: {measure}
@@ -46,6 +47,10 @@ sap.ui.define(
         .filter((row) => row[measure] > 0)
         .toSorted((one, other) => other[measure] - one[measure])
         .slice(0, 10);
+      const series =
+        measure === "discount" ? desk.money(t(measure), used, measure) : desk.whole(t(measure), used, measure);
+      const then = new Map(before.map((row) => [`${row.weekday} ${row.hour}`, row[measure]]));
+      const thens = used.map(({weekday, hour}) => then.get(`${weekday} ${hour}`));
       return Cards.chart(t, {
         id: "busiest",
         title: t("busiest"),
@@ -55,28 +60,32 @@ sap.ui.define(
         data: {
           title: t("hour"),
           labels: used.map(({weekday, hour}) => `${Numbers.weekday(weekday)} ${Numbers.hour(hour)}`),
-          series: [
-            measure === "discount" ? desk.money(t(measure), used, measure) : desk.whole(t(measure), used, measure)
-          ]
+          series: [series],
+          extra: Comparison.columns(desk, series, thens, writer(desk))
         }
       });
+    }
+
+    const writer = ({state, writeMoney}) => (state.measure === "discount" ? writeMoney : Numbers.whole);
+
+    function query({from, to, currency, promotion}) {
+      const filter = Service.all(
+        `day ge ${from} and day le ${to}`,
+        `currency eq ${Service.text(currency)}`,
+        promotion && `promotionId eq ${promotion}`
+      );
+      const added = {applications: "transactions", discount: "totalDiscount"};
+      const apply = Service.sums(filter, ["weekday", "hour"], added);
+      return {set: "PromotionUsageByDayAndHour", apply, orderby: "weekday,hour"};
     }
 
     /** When promotions, or one of them, are used: every hour of the week. */
     return async function hours(desk) {
       const {state, read, t} = desk;
       const measure = state.measure;
-      const filter = Service.all(
-        `day ge ${state.from} and day le ${state.to}`,
-        `currency eq ${Service.text(state.currency)}`,
-        state.promotion && `promotionId eq ${state.promotion}`
-      );
-      const apply = Service.sums(filter, ["weekday", "hour"], {
-        applications: "transactions",
-        discount: "totalDiscount"
-      });
-      const [{rows}] = await read("reporting", [{set: "PromotionUsageByDayAndHour", apply, orderby: "weekday,hour"}]);
-      const write = measure === "discount" ? (value) => Numbers.money(value, state.currency) : Numbers.whole;
+      const asked = [query(state), ...(desk.comparison ? [query(desk.earlier)] : [])];
+      const [rows, before = []] = (await read("reporting", asked)).map((one) => one.rows);
+      const write = writer(desk);
       const map = new HeatMap({
         caption: t("hoursOf", t(measure)),
         legend: t("legend"),
@@ -98,7 +107,7 @@ sap.ui.define(
           ],
           content: [map]
         }),
-        busiest(desk, rows)
+        busiest(desk, rows, before)
       ];
     };
   }

@@ -2,12 +2,13 @@ sap.ui.define(
   [
     "sap/m/MessageStrip",
     "promenade/reports/Cards",
+    "promenade/reports/Comparison",
     "promenade/reports/Numbers",
     "promenade/reports/Period",
     "promenade/reports/Service",
     "promenade/reports/kinds/performanceOfOne"
   ],
-  function (MessageStrip, Cards, Numbers, Period, Service, performanceOfOne) {
+  function (MessageStrip, Cards, Comparison, Numbers, Period, Service, performanceOfOne) {
     "use strict";
 
     const {all, sums, text} = Service;
@@ -54,26 +55,46 @@ sap.ui.define(
       ];
     }
 
-    function ranking(desk, {days, applications}) {
+    /** Discount and applications by promotion, each with these properties. */
+    const byPromotion = ({posGroup}, {days, applications}, name) =>
+      posGroup
+        ? {set: "CalculationLogPromotions", apply: sums(applications, ["promotion_ID", ...name], IN_LOG)}
+        : {set: "PromotionUsageByDay", apply: sums(days, ["promotionId", ...name], USAGE)};
+
+    /** Of the period to compare with: rows by key, none without one. */
+    async function earlier(desk, query, key) {
+      const [{rows}] = desk.comparison ? await desk.read("reporting", [query(conditions(desk.earlier))]) : [{rows: []}];
+      const byKey = new Map(rows.map((row) => [key(row), row]));
+      return (row) => byKey.get(key(row)) || {};
+    }
+
+    function ranking(desk, found) {
       const {t, state, read} = desk;
-      const source = state.posGroup
-        ? {set: "CalculationLogPromotions", apply: sums(applications, ["promotion_ID", "promotionName"], IN_LOG)}
-        : {set: "PromotionUsageByDay", apply: sums(days, ["promotionId", "promotionName"], USAGE)};
+      const source = byPromotion(state, found, ["promotionName"]);
+      const key = (row) => row.promotionId || row.promotion_ID;
       return Cards.ranking(t, {
         id: "ranking",
         title: t("ranking"),
         note: t("rankingNote"),
         isWide: true,
         load: async (top) => {
-          const [{rows, count}] = await read("reporting", [{...source, orderby: "given desc", top, count: true}]);
+          const [[{rows, count}], then] = await Promise.all([
+            read("reporting", [{...source, orderby: "given desc", top, count: true}]),
+            earlier(desk, (of) => byPromotion(state, of, []), key)
+          ]);
+          const given = desk.money(t("discount"), rows, "given");
+          const thens = rows.map((row) => then(row).given);
           return {
             count,
             data: {
               title: t("promotion"),
               labels: rows.map((row) => row.promotionName),
-              links: rows.map((row) => desk.href({promotion: row.promotionId || row.promotion_ID})),
-              series: [desk.money(t("discount"), rows, "given")],
-              extra: [desk.whole(t("applications"), rows, "times")]
+              links: rows.map((row) => desk.href({promotion: key(row)})),
+              series: [given],
+              extra: [
+                ...Comparison.columns(desk, given, thens, desk.writeMoney),
+                desk.whole(t("applications"), rows, "times")
+              ]
             }
           };
         }
@@ -91,29 +112,40 @@ sap.ui.define(
      * @param {string} [options.axis]
      * @param {any[]} [options.more]
      * @param {boolean} [options.isWide]
+     * @param {any[]} [options.thens] amounts of the period to compare with
      */
-    function columns(desk, {id, rows, labels, title, note, axis = "given", more = [], isWide}) {
+    function columns(desk, {id, rows, labels, title, note, axis = "given", more = [], isWide, thens}) {
       const {t} = desk;
+      const given = desk.money(t("discount"), rows, axis);
+      const [then, change] = thens
+        ? Comparison.columns(desk, given, thens, desk.writeMoney).map((one) => [one])
+        : [[], []];
       return Cards.chart(t, {
         id,
         title: t(id),
         note,
         isWide,
         kind: "bar",
-        data: {title, labels, series: [desk.money(t("discount"), rows, axis)], extra: more}
+        data: {title, labels, series: [given, ...then], extra: [...change, ...more]}
       });
     }
 
-    function discountByDay(desk, rows) {
-      const {t, state} = desk;
+    /** Every day of a period: one without a sale is a gap in the rows, and a zero in the picture. */
+    function everyDay(period, rows) {
       const found = new Map(rows.map((row) => [row.day, row]));
-      // A day without a sale is a gap in the rows, and a zero in the picture.
-      const isLong = Period.days(state).length > 92;
-      const filled = isLong ? rows : Period.days(state).map((day) => found.get(day) || {day, given: 0, times: 0});
+      return Period.days(period).map((day) => found.get(day) || {day, given: 0, times: 0});
+    }
+
+    function discountByDay(desk, rows, before) {
+      const {t, state, comparison} = desk;
+      const isLong = !comparison && Period.days(state).length > 92;
+      const filled = isLong ? rows : everyDay(state, rows);
+      const then = comparison && everyDay(comparison, before);
       return columns(desk, {
+        thens: then && filled.map((_, index) => then[index]?.given),
         id: "byDay",
-        rows: rows.length ? filled : [],
-        labels: rows.length ? filled.map(({day}) => Numbers.day(day)) : [],
+        rows: rows.length || before?.length ? filled : [],
+        labels: rows.length || before?.length ? filled.map(({day}) => Numbers.day(day)) : [],
         title: t("day"),
         isWide: true,
         more: [desk.whole(t("applications"), filled, "times")]
@@ -129,6 +161,16 @@ sap.ui.define(
         {set: "PromotionDiscountDistribution", apply: distribution, orderby: "bucketFrom"}
       ]);
       const [weekdays, hours, buckets] = answers.map(({rows}) => rows);
+      const [ofWeekday, ofHour] = await Promise.all(
+        ["weekday", "hour"].map((key) =>
+          earlier(
+            desk,
+            (of) => ({set: "PromotionUsageByDayAndHour", apply: sums(of.days, [key], USAGE)}),
+            (row) => row[key]
+          )
+        )
+      );
+      const thens = (rows, then) => (desk.comparison ? rows.map((row) => then(row).given) : undefined);
       const amount = (value) => Numbers.money(value, state.currency);
       return [
         columns(desk, {
@@ -136,6 +178,7 @@ sap.ui.define(
           rows: weekdays,
           labels: weekdays.map(({weekday}) => Numbers.weekday(weekday)),
           title: t("weekday"),
+          thens: thens(weekdays, ofWeekday),
           more: [desk.whole(t("applications"), weekdays, "times")]
         }),
         columns(desk, {
@@ -143,6 +186,7 @@ sap.ui.define(
           rows: hours,
           labels: hours.map(({hour}) => Numbers.hour(hour)),
           title: t("hour"),
+          thens: thens(hours, ofHour),
           more: [desk.whole(t("applications"), hours, "times")]
         }),
         Cards.chart(t, {
@@ -161,59 +205,71 @@ sap.ui.define(
 
     async function places(desk, {sales}) {
       const {t, read} = desk;
+      const SOLD = {given: "discount", revenue: "grandTotal", times: "$count"};
+      const key = (row) => row.posGroup_ID;
       return Cards.ranking(t, {
         id: "posGroups",
         title: t("posGroups"),
         note: t("posGroupsNote"),
         isWide: true,
         load: async (top) => {
-          const apply = sums(sales, ["posGroup_ID"], {given: "discount", revenue: "grandTotal", times: "$count"});
+          const apply = sums(sales, ["posGroup_ID"], SOLD);
           const query = {set: "CalculationLogs", apply, orderby: "revenue desc", top, count: true};
           const [{rows, count}] = await read("reporting", [query]);
-          const names = await desk.namesOfPosGroups(rows.map((row) => row.posGroup_ID).filter(Boolean));
+          const [names, then] = await Promise.all([
+            desk.namesOfPosGroups(rows.map(key).filter(Boolean)),
+            earlier(desk, (of) => ({set: "CalculationLogs", apply: sums(of.sales, ["posGroup_ID"], SOLD)}), key)
+          ]);
+          const revenue = desk.money(t("revenue"), rows, "revenue");
+          const thens = rows.map((row) => then(row).revenue);
           return {
             count,
             data: {
               title: t("posGroup"),
               labels: rows.map((row) => names.get(row.posGroup_ID) || t("noPosGroup")),
               links: rows.map((row) => row.posGroup_ID && desk.href({posGroup: row.posGroup_ID})),
-              series: [desk.money(t("revenue"), rows, "revenue")],
-              extra: [desk.money(t("discount"), rows, "given"), desk.whole(t("sales"), rows, "times")]
+              series: [revenue],
+              extra: [
+                ...Comparison.columns(desk, revenue, thens, desk.writeMoney),
+                desk.money(t("discount"), rows, "given"),
+                desk.whole(t("sales"), rows, "times")
+              ]
             }
           };
         }
       });
     }
 
-    function figures(desk, [total], [revenue]) {
-      const {t, state} = desk;
+    function figures(desk, [total], [revenue], [before], [sold]) {
+      const {t, state, comparison} = desk;
       const money = (value) => Numbers.money(value ?? 0, state.currency);
+      const whole = (value) => Numbers.whole(value ?? 0);
+      /** The note gives way to the comparison, where there is one. */
+      const figure = (label, now, then, write, note, more) => ({
+        label: t(label),
+        value: write(now),
+        note: comparison ? Comparison.note(desk, now, then, write) : t(note),
+        ...more
+      });
+      const one = state.promotion ? "One" : "";
       return Cards.figures([
-        {
-          label: t(state.promotion ? "revenueWithOne" : "revenueWith"),
-          value: money(revenue?.revenue),
-          note: t("revenueWithNote")
-        },
-        {label: t("discountGiven"), value: money(total?.given), note: t("discountGivenNote")},
-        {label: t("applications"), value: Numbers.whole(total?.times ?? 0), note: t("applicationsNote")},
-        {
-          label: t(state.promotion ? "salesWithOne" : "salesWith"),
-          value: Numbers.whole(revenue?.times ?? 0),
-          href: desk.hrefOf("sales"),
-          note: t("showSales")
-        }
+        figure(`revenueWith${one}`, revenue?.revenue, sold?.revenue, money, "revenueWithNote"),
+        figure("discountGiven", total?.given, before?.given, money, "discountGivenNote"),
+        figure("applications", total?.times, before?.times, whole, "applicationsNote"),
+        figure(`salesWith${one}`, revenue?.times, sold?.times, whole, "showSales", {href: desk.hrefOf("sales")})
       ]);
     }
 
-    /** Of the whole period, and day by day. */
+    /** Of the whole period, and day by day; and of that to compare with. */
     async function overall(desk, found) {
-      const revenue = sums(found.sales, [], {revenue: "grandTotal", times: "$count"});
-      const answers = await desk.read("reporting", [
-        ...usage(desk.state, found),
-        {set: "CalculationLogs", apply: revenue}
-      ]);
-      const [total, days, sales] = answers.map(({rows}) => rows);
-      return [figures(desk, total, sales), discountByDay(desk, days)];
+      const asked = (of) => {
+        const revenue = sums(of.sales, [], {revenue: "grandTotal", times: "$count"});
+        return [...usage(desk.state, of), {set: "CalculationLogs", apply: revenue}];
+      };
+      const queries = [...asked(found), ...(desk.comparison ? asked(conditions(desk.earlier)) : [])];
+      const answers = (await desk.read("reporting", queries)).map(({rows}) => rows);
+      const [total, days, sales, before = [], then, sold = []] = answers;
+      return [figures(desk, total, sales, before, sold), discountByDay(desk, days, then)];
     }
 
     /** What promotions, or one of them, gave and brought. */

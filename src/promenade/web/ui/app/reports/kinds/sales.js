@@ -12,6 +12,7 @@ sap.ui.define(
     "promenade/generic/Messages",
     "promenade/generic/Texts",
     "promenade/reports/Cards",
+    "promenade/reports/Comparison",
     "promenade/reports/Numbers",
     "promenade/reports/Period",
     "promenade/reports/Plain",
@@ -31,6 +32,7 @@ sap.ui.define(
     Messages,
     Texts,
     Cards,
+    Comparison,
     Numbers,
     Period,
     plain,
@@ -142,43 +144,65 @@ sap.ui.define(
       });
     }
 
-    /** All of them, and day by day. */
-    async function overall(desk, filter) {
-      const {state, read, t} = desk;
-      const sums = {revenue: "grandTotal", given: "discount", times: "$count"};
-      const [
-        {
-          rows: [total]
-        },
-        {rows: days}
-      ] = await read("reporting", [
-        {set: "CalculationLogs", apply: Service.sums(filter, [], sums)},
-        {
-          set: "CalculationLogs",
-          apply: `filter(${filter})/compute(date(confirmedAt) as day)/${Service.sums("", ["day"], sums)}`,
-          orderby: "day"
-        }
+    const SUMS = {revenue: "grandTotal", given: "discount", times: "$count"};
+
+    const queries = (filter) => [
+      {set: "CalculationLogs", apply: Service.sums(filter, [], SUMS)},
+      {
+        set: "CalculationLogs",
+        apply: `filter(${filter})/compute(date(confirmedAt) as day)/${Service.sums("", ["day"], SUMS)}`,
+        orderby: "day"
+      }
+    ];
+
+    function figures(desk, total, then) {
+      const {t, comparison} = desk;
+      const figure = (label, name, write) => ({
+        label: t(label),
+        value: write(total?.[name] ?? 0),
+        ...(comparison && {note: Comparison.note(desk, total?.[name], then?.[name], write)})
+      });
+      return Cards.figures([
+        figure("sales", "times", Numbers.whole),
+        figure("revenue", "revenue", desk.writeMoney),
+        figure("discount", "given", desk.writeMoney)
       ]);
-      return [
-        Cards.figures([
-          {label: t("sales"), value: Numbers.whole(total?.times ?? 0)},
-          {label: t("revenue"), value: Numbers.money(total?.revenue ?? 0, state.currency)},
-          {label: t("discount"), value: Numbers.money(total?.given ?? 0, state.currency)}
-        ]),
-        Cards.chart(t, {
-          id: "salesByDay",
-          title: t("salesByDay"),
-          note: t("daysInUtc"),
-          kind: "bar",
-          isWide: true,
-          data: {
-            title: t("day"),
-            labels: days.map(({day}) => Numbers.day(day)),
-            series: [desk.money(t("revenue"), days, "revenue")],
-            extra: [desk.money(t("discount"), days, "given"), desk.whole(t("sales"), days, "times")]
-          }
-        })
-      ];
+    }
+
+    function byDay(desk, days, before) {
+      const {t, state, comparison} = desk;
+      const everyDay = (period, rows) => {
+        const found = new Map(rows.map((row) => [row.day, row]));
+        return Period.days(period).map((day) => found.get(day) || {day, revenue: 0, given: 0, times: 0});
+      };
+      const shown = comparison ? everyDay(state, days) : days;
+      const then = comparison ? everyDay(comparison, before) : [];
+      const revenue = desk.money(t("revenue"), shown, "revenue");
+      const thens = shown.map((_, index) => then[index]?.revenue);
+      const [earlier, change] = Comparison.columns(desk, revenue, thens, desk.writeMoney);
+      return Cards.chart(t, {
+        id: "salesByDay",
+        title: t("salesByDay"),
+        note: t("daysInUtc"),
+        kind: "bar",
+        isWide: true,
+        data: {
+          title: t("day"),
+          labels: shown.map(({day}) => Numbers.day(day)),
+          series: [revenue, earlier].filter(Boolean),
+          extra: [change, desk.money(t("discount"), shown, "given"), desk.whole(t("sales"), shown, "times")].filter(
+            Boolean
+          )
+        }
+      });
+    }
+
+    /** All of them, and day by day; and those to compare with. */
+    async function overall(desk, filter) {
+      const earlier = desk.comparison ? queries(conditionsOf(desk.earlier)) : [];
+      const answers = await desk.read("reporting", [...queries(filter), ...earlier]);
+      const [[total], days, [then] = [], before = []] = answers.map(({rows}) => rows);
+      return [figures(desk, total, then), byDay(desk, days, before)];
     }
 
     /** Confirmed sales, one by one: what each was calculated from. */
