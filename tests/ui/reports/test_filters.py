@@ -51,3 +51,22 @@ def test_a_whole_name_is_understood_without_the_list(desk: Desk, reports: Report
     page.wait_for_url(f"**posGroup={group['ID']}**")
     opened(page, "posGroups")
     expect(page.get_by_role("textbox", name="POS group", exact=True)).to_have_value(group["name"])
+
+
+def test_a_report_hears_of_what_another_tab_has_changed(desk: Desk, reports: Reports) -> None:
+    page = desk.sit(address="reports/performance?currency=EUR")
+    opened(page, "ranking")
+    promotion = reports.rows("PromotionPerformanceByCurrency", filter="currency eq 'EUR'", top="1")[0]
+    box = page.get_by_role("textbox", name="Promotion", exact=True)
+    box.fill("half typed")
+    with page.expect_request("**/reporting/$batch"):
+        page.evaluate(
+            """id => {
+              const other = new BroadcastChannel("promenade.news");
+              other.postMessage([{set: "Promotions", id}]);
+              other.close();
+            }""",
+            promotion["promotionId"],
+        )
+    opened(page, "ranking")
+    expect(box).to_have_value("half typed")

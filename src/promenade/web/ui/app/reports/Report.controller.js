@@ -14,6 +14,20 @@ sap.ui.define(
   function (Controller, JSONModel, Messages, Catalogue, Csv, Desk, Filters, Part, style, Visit) {
     "use strict";
 
+    /** What reports name or count, and other tabs change. */
+    const NAMED = new Set([
+      "Promotions",
+      "PromotionPilotConfigs",
+      "Budgets",
+      "BudgetStakeholders",
+      "Stakeholders",
+      "PosGroups",
+      "CouponTypes",
+      "CouponCodes",
+      "Articles",
+      "TenantSettings"
+    ]);
+
     /** One report: its filters are in the address, and whatever changes them shows it anew. */
     return Controller.extend("promenade.reports.Report", {
       onInit() {
@@ -22,6 +36,7 @@ sap.ui.define(
         this._router = this.getOwnerComponent().getRouter();
         this._end = Visit.follow(this, "report", {
           enter: (given) => this._onMatched(given),
+          again: (news) => this._desk && news.some(({set}) => NAMED.has(set)) && this._show({isAgain: true}),
           top: () => this.byId("page").scrollTo(0)
         });
       },
@@ -49,8 +64,12 @@ sap.ui.define(
         await this._show();
       },
 
-      /** Fills the page. What was asked for before and answers late is not shown. */
-      async _show() {
+      /**
+       * Fills the page, but not the filters, in which somebody may type, when it reads again.
+       *
+       * What was asked for before and answers late is not shown.
+       */
+      async _show({isAgain = false} = {}) {
         const [desk, report, grid] = [this._desk, this._report, this.byId("grid")];
         const isStale = () => desk !== this._desk || this.getView().isDestroyed();
         grid.setBusyIndicatorDelay(200).setBusy(true);
@@ -59,7 +78,9 @@ sap.ui.define(
           if (isStale()) {
             return;
           }
-          this._fill(this.byId("filters"), [Filters.create(desk, report, currencies)]);
+          if (!isAgain) {
+            this._fill(this.byId("filters"), [Filters.create(desk, report, currencies)]);
+          }
           const cards = await report.create(desk);
           if (isStale()) {
             cards.forEach((one) => one.destroy());
