@@ -73,7 +73,7 @@ sap.ui.define(
        * @param {string} [options.note]
        * @param {boolean} [options.isWide]
        * @param {string} options.kind
-       * @param {{title?: string, labels: any[], series: any[], extra?: any[]}} options.data
+       * @param {{title?: string, labels: any[], links?: any[], series: any[], extra?: any[]}} options.data
        * @param {(value: any) => string} [options.axis]
        * @param {string} [options.height]
        * @param {string} [options.gist]

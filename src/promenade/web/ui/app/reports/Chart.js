@@ -7,7 +7,8 @@ sap.ui.define(
      * A chart and its twin, a table of the same figures. One is seen at a time; a screen reader always has the table.
      *
      * `data` is `{labels, series: [{label, values, texts}], title}`: `texts` are the values as they are read, `title`
-     * is what the labels are. `links` make labels links in the table, which shows the series `extra` too.
+     * is what the labels are. `links` are where a bar leads, and its label in the table, which shows the series `extra`
+     * too.
      */
     const Chart = Control.extend("promenade.reports.Chart", {
       metadata: {

@@ -165,6 +165,22 @@ sap.ui.define(
       return isAcross ? {x: ofValues, y: ofLabels} : {x: ofLabels, y: ofValues};
     }
 
+    /** A press on a bar opens what stands behind it; the pointer says where. */
+    function presses({links = []}) {
+      const linkOf = ([hit]) => (hit ? links[hit.index] : null);
+      return {
+        onClick(_, hits) {
+          const link = linkOf(hits);
+          if (link) {
+            window.location.hash = link;
+          }
+        },
+        onHover({native}, hits) {
+          native.target.style.cursor = linkOf(hits) ? "pointer" : "";
+        }
+      };
+    }
+
     /** What Chart.js is told: `kind` is bar, stacked, ranking (bars across), ranking stacked, line or doughnut. */
     return function chartOptions(kind, data, axis) {
       const isRanking = kind.startsWith("ranking");
@@ -181,6 +197,7 @@ sap.ui.define(
         options: {
           responsive: true,
           maintainAspectRatio: false,
+          ...presses(data),
           animation: isCalm() ? false : {duration: 300},
           indexAxis: isRanking ? "y" : "x",
           cutout: "62%",

@@ -142,6 +142,7 @@ sap.ui.define(
         data: {
           title: t("arm"),
           labels: rows.map(({arm}) => t(`arm.${arm}`)),
+          links: rows.map(({promotionId}) => desk.hrefOf("performance", {promotion: promotionId})),
           series: [
             Cards.series(t(id), rows, (row) => row[name], write, {
               isEachOwn: true,
@@ -190,7 +191,7 @@ sap.ui.define(
       ];
     }
 
-    function byDay(desk, rows) {
+    function byDay(desk, rows, promotion) {
       const {t} = desk;
       return Cards.chart(t, {
         id: "trialDays",
@@ -200,6 +201,7 @@ sap.ui.define(
         data: {
           title: t("day"),
           labels: rows.map(({day}) => Numbers.day(day)),
+          links: rows.map(({day}) => desk.hrefOf("sales", {promotion, from: day, to: day})),
           series: [
             {...desk.whole(t("arm.CONTROL"), rows, "control"), colour: 0},
             {...desk.whole(t("arm.EXPERIMENT"), rows, "treated"), colour: 1}
@@ -325,7 +327,7 @@ sap.ui.define(
         ...verdicts(desk, row, details),
         ...sideBySide(desk, both),
         ...boxes,
-        byDay(desk, days),
+        byDay(desk, days, promotion),
         ...plan(desk, pilot)
       ];
     }

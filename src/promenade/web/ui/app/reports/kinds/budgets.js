@@ -171,6 +171,7 @@ sap.ui.define(
         data: {
           title: t("stakeholder"),
           labels: rows.map((one) => one.stakeholderName),
+          links: rows.map((one) => `#object/Stakeholders/${one.stakeholderId}`),
           series: [money(t("cost"), "stakeholderCost")],
           extra: [
             Cards.words(t("share"), rows, (one) => Numbers.percent(one.sharePercentage)),
@@ -210,6 +211,7 @@ sap.ui.define(
             data: {
               title: t("stakeholder"),
               labels: rows.map((row) => row.stakeholderName),
+              links: rows.map((row) => `#object/Stakeholders/${row.stakeholderId}`),
               series: [money(t("cost"), "cost")],
               extra: [money(t("contributions"), "paid"), money(t("balance"), "balance")]
             }

@@ -112,9 +112,10 @@ sap.ui.define(
      * @param {string} [options.axis]
      * @param {any[]} [options.more]
      * @param {boolean} [options.isWide]
+     * @param {string[]} [options.links]
      * @param {any[]} [options.thens] amounts of the period to compare with
      */
-    function columns(desk, {id, rows, labels, title, note, axis = "given", more = [], isWide, thens}) {
+    function columns(desk, {id, rows, labels, title, note, axis = "given", more = [], isWide, thens, links}) {
       const {t} = desk;
       const given = desk.money(t("discount"), rows, axis);
       const [then, change] = thens
@@ -126,7 +127,7 @@ sap.ui.define(
         note,
         isWide,
         kind: "bar",
-        data: {title, labels, series: [given, ...then], extra: [...change, ...more]}
+        data: {title, labels, links, series: [given, ...then], extra: [...change, ...more]}
       });
     }
 
@@ -142,6 +143,7 @@ sap.ui.define(
       const filled = isLong ? rows : everyDay(state, rows);
       const then = comparison && everyDay(comparison, before);
       return columns(desk, {
+        links: filled.map(({day}) => desk.href({from: day, to: day})),
         thens: then && filled.map((_, index) => then[index]?.given),
         id: "byDay",
         rows: rows.length || before?.length ? filled : [],
@@ -170,25 +172,20 @@ sap.ui.define(
           )
         )
       );
-      const thens = (rows, then) => (desk.comparison ? rows.map((row) => then(row).given) : undefined);
       const amount = (value) => Numbers.money(value, state.currency);
+      const of = (id, key, rows, then, write) =>
+        columns(desk, {
+          id,
+          rows,
+          labels: rows.map((row) => write(row[key])),
+          title: t(key),
+          links: rows.map(() => desk.hrefOf("hours")),
+          thens: desk.comparison ? rows.map((row) => then(row).given) : undefined,
+          more: [desk.whole(t("applications"), rows, "times")]
+        });
       return [
-        columns(desk, {
-          id: "byWeekday",
-          rows: weekdays,
-          labels: weekdays.map(({weekday}) => Numbers.weekday(weekday)),
-          title: t("weekday"),
-          thens: thens(weekdays, ofWeekday),
-          more: [desk.whole(t("applications"), weekdays, "times")]
-        }),
-        columns(desk, {
-          id: "byHour",
-          rows: hours,
-          labels: hours.map(({hour}) => Numbers.hour(hour)),
-          title: t("hour"),
-          thens: thens(hours, ofHour),
-          more: [desk.whole(t("applications"), hours, "times")]
-        }),
+        of("byWeekday", "weekday", weekdays, ofWeekday, Numbers.weekday),
+        of("byHour", "hour", hours, ofHour, Numbers.hour),
         Cards.chart(t, {
           id: "distribution",
           title: t("distribution"),

@@ -189,6 +189,7 @@ sap.ui.define(
         data: {
           title: t("day"),
           labels: shown.map(({day}) => Numbers.day(day)),
+          links: shown.map(({day}) => desk.href({from: day, to: day})),
           series: [revenue, earlier].filter(Boolean),
           extra: [change, desk.money(t("discount"), shown, "given"), desk.whole(t("sales"), shown, "times")].filter(
             Boolean

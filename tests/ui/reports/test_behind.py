@@ -1,0 +1,112 @@
+"""What stands behind a bar: a press on it opens that, as its name in the table does; the way back keeps the filters."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.ui.desk import Desk, Shop, wait_until
+from tests.ui.reports.pages import Reports, last_days, opened, twin, wait_until_counted
+
+FIRST, LAST = last_days(28)
+FILTERS = f"currency=EUR&from={FIRST}&to={LAST}"
+
+
+@pytest.fixture(scope="module")
+def reports(shop: Shop) -> Iterator[Reports]:
+    """Return the service's responses once it has aggregated the demo's sales."""
+    wait_until_counted(shop)
+    with shop.http() as http:
+        yield Reports(http)
+
+
+def press(page: Page, card: str, index: int = 0) -> None:
+    """Click into the middle of a bar."""
+    canvas = page.locator(f".promCard-{card}:visible canvas")
+    canvas.scroll_into_view_if_needed()
+    is_drawn = """canvas => new Promise((resolve) => sap.ui.require(["promenade/framework/chart"], (Chart) =>
+      resolve(Boolean(Chart.getChart(canvas)))))"""
+    wait_until(page, is_drawn, arg=canvas.element_handle())
+    at: dict[str, Any] = canvas.evaluate(
+        """(canvas, index) => new Promise((resolve) => sap.ui.require(["promenade/framework/chart"], (Chart) => {
+          const {x, y} = Chart.getChart(canvas).getDatasetMeta(0).data[index].getCenterPoint(true);
+          resolve({x, y});
+        }))""",
+        index,
+    )
+    canvas.click(position={"x": at["x"], "y": at["y"]})
+
+
+def link(page: Page, card: str, index: int = 0) -> Locator:
+    """Turn a chart into its table, and return the link of a row."""
+    box = page.locator(f".promCard-{card}:visible")
+    box.get_by_role("option", name="Show as a table").click()
+    return box.locator("tbody th a").nth(index)
+
+
+def test_the_bar_of_a_promotion_leads_to_its_report_and_back(desk: Desk, reports: Reports) -> None:
+    page = desk.sit(address=f"reports/performance?{FILTERS}", reduced_motion="reduce")
+    opened(page, "ranking")
+    name = twin(page, "ranking")[1][0]
+    press(page, "ranking", 1)
+    page.wait_for_url("**promotion=**")
+    opened(page, "articles")
+    assert f"from={FIRST}" in page.url
+    expect(page.get_by_role("textbox", name="Promotion", exact=True)).to_have_value(name)
+    page.go_back()
+    opened(page, "ranking")
+    assert f"from={FIRST}" in page.url
+    assert "promotion=" not in page.url
+
+
+def test_the_bar_of_a_day_narrows_the_report_to_it(desk: Desk, reports: Reports) -> None:
+    page = desk.sit(address=f"reports/performance?{FILTERS}", reduced_motion="reduce")
+    opened(page, "byDay")
+    press(page, "byDay", 20)
+    expect(page.locator(".promCard-byDay .promChart tbody tr")).to_have_count(1)
+    day = FIRST + dt.timedelta(days=20)
+    assert f"from={day}" in page.url
+    assert f"to={day}" in page.url
+
+
+def test_a_row_leads_there_by_keyboard(desk: Desk, reports: Reports) -> None:
+    page = desk.sit(address=f"reports/performance?{FILTERS}")
+    opened(page, "posGroups")
+    name = twin(page, "posGroups")[0][0]
+    link(page, "posGroups").press("Enter")
+    page.wait_for_url("**posGroup=**")
+    expect(page.get_by_role("textbox", name="POS group", exact=True)).to_have_value(name)
+    page.go_back()
+    opened(page, "ranking")
+    link(page, "byHour").press("Enter")
+    page.wait_for_url("**reports/hours**")
+    opened(page, "heatMap")
+    assert f"from={FIRST}" in page.url
+
+
+def test_who_pays_and_the_arms_of_a_trial_lead_further(desk: Desk, reports: Reports) -> None:
+    page = desk.sit(address="reports/budgets", reduced_motion="reduce")
+    opened(page, "stakeholders")
+    name = twin(page, "stakeholders")[0][0]
+    press(page, "stakeholders")
+    page.wait_for_url("**object/Stakeholders/**")
+    expect(page.get_by_role("heading", name=name).first).to_be_visible()
+    page.goto(f"{desk.shop.url}/#reports/abTests?{FILTERS}")
+    opened(page, "trialDays")
+    link(page, "trialDays").press("Enter")
+    page.wait_for_url("**reports/sales**")
+    opened(page, "sales")
+    assert "promotion=" in page.url
+
+
+def test_a_chart_that_leads_nowhere_stays(desk: Desk, reports: Reports) -> None:
+    page = desk.sit(address=f"reports/coupons?{FILTERS}", reduced_motion="reduce")
+    opened(page, "funnel")
+    address = page.url
+    press(page, "funnel", 1)
+    assert page.url == address
+    assert page.locator(".promCard-funnel canvas").evaluate("canvas => canvas.style.cursor") == ""
