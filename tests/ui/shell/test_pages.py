@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.ui.desk import Desk, wait_until
+from tests.ui.test_everywhere import judge
 
 
 def titled(name: str) -> str:
@@ -87,5 +88,8 @@ def test_a_narrow_page_hides_the_names_in_the_navigation(desk: Desk) -> None:
     page = desk.sit(viewport={"width": 640, "height": 450})
     expect(page).to_have_title(titled("Overview"))
     wait_until(page, "() => document.querySelector('main, [role=main]').clientWidth > 550")
+    desk.settle(page)
+    assert not judge(page)
     page.set_viewport_size({"width": 1280, "height": 900})
     page.get_by_text("Webhooks", exact=True).wait_for()
+    assert not judge(page)

@@ -65,10 +65,26 @@ sap.ui.define(
       },
 
       onExit() {
+        this._entries?.disconnect();
         document.removeEventListener("keydown", this._onKey);
         Device.media.detachHandler(this._onWidth, this, WIDTHS);
         this.getOwnerComponent().getRouter().getHashChanger().detachEvent("hashChanged", this._select, this);
         this._arrival?.destroy();
+      },
+
+      /**
+       * Entries of a navigation without names are those of a menu, which are checked and never selected (ARIA 1.2):
+       * OpenUI5 says both.
+       */
+      _mendEntries() {
+        const root = this.byId("navigation").getDomRef();
+        const mend = () =>
+          root
+            .querySelectorAll("[role^=menuitem][aria-selected]")
+            .forEach((entry) => entry.removeAttribute("aria-selected"));
+        this._entries = new MutationObserver(mend);
+        this._entries.observe(root, {subtree: true, childList: true, attributeFilter: ["aria-selected", "role"]});
+        mend();
       },
 
       /** On narrow screens, which large letters make of wide ones, the page needs the room of the entries' names. */
@@ -78,6 +94,8 @@ sap.ui.define(
 
       _onRendered() {
         this._arrival?.destroy();
+        this._entries?.disconnect();
+        this._mendEntries();
         this._arrival = new Arrival(this.byId("pages").getDomRef(), "Promenade");
         this._onAddress();
       },
