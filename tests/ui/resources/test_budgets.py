@@ -20,7 +20,8 @@ def _used(desk: Desk) -> dict[str, str]:
 def test_a_budget_shows_what_was_left_day_by_day_and_says_it(desk: Desk) -> None:
     budget = _used(desk)
     page = desk.sit("controller", address=f"/object/Budgets/{budget['ID']}")
-    expect(page.get_by_role("progressbar").first).to_have_attribute("aria-valuetext", re.compile("used, .* left"))
+    expect(page.get_by_role("progressbar").first).to_have_attribute("aria-valuetext", re.compile(r"^[\d.]+ ?%"))
+    page.get_by_text(re.compile(r"^[\d.]+ ?% used, .* of .* left$")).wait_for()
     page.get_by_role("heading", name="What was left at the end of each day").wait_for()
     page.get_by_role("option", name="As a table: What was left at the end of each day").or_(
         page.get_by_role("radio", name=re.compile("table", re.IGNORECASE))

@@ -10,7 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.ui.desk import Desk
-from tests.ui.test_everywhere import judge, require_reach
+from tests.ui.measuring import require_room
+from tests.ui.test_everywhere import judge
 
 
 def _type(desk: Desk, **values: object) -> str:
@@ -93,7 +94,7 @@ def test_the_download_of_a_batch_is_offered_in_german_and_can_be_used_by_everybo
     page.get_by_role("button", name=re.compile("^Exportieren")).wait_for()
     desk.settle(page)
     assert judge(page) == []
-    require_reach(page)
+    require_room(desk, page)
 
 
 def test_more_than_a_million_codes_are_refused_in_the_services_words(desk: Desk) -> None:

@@ -17,7 +17,8 @@ from playwright.sync_api import expect
 from promenade.events import events, subscribable_kinds
 from tests.kit.receiver import Answer, Receiver
 from tests.ui.desk import WAIT_MS, Desk, escape
-from tests.ui.test_everywhere import judge, require_reach
+from tests.ui.measuring import require_room
+from tests.ui.test_everywhere import judge
 from tests.ui.test_texts import APP, texts
 
 SECRET = f"whsec_{b64encode(b'a key of twenty-four byte').decode()}"
@@ -155,7 +156,7 @@ def test_who_may_not_change_subscriptions_sends_no_test(desk: Desk) -> None:
         expect(page.get_by_role("button", name="Test senden")).to_have_count(0)
         page.set_viewport_size({"width": 390, "height": 844})
         expect(page.locator(".sapMListTblSubRow").first).to_be_visible()  # what does not fit is below
-        require_reach(page)
+        require_room(desk, page)
 
 
 @pytest.mark.smoke

@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.kit.databases import Databases
 from tests.ui.desk import Desk, Shop, escape
-from tests.ui.test_everywhere import NARROW, judge
+from tests.ui.measuring import WINDOWS
+from tests.ui.test_everywhere import judge
 from tests.web.replica.link.chain import Branch, Cloud, start_branch, start_cloud
 from tests.web.replica.link.shelf import SHELF
 
@@ -152,7 +153,7 @@ def test_the_page_is_accessible_and_fits_on_narrow_screens(seat: Desk, colours: 
     page = arrive(seat, colours=colours, language=language)
     expect(page.get_by_role("heading", level=1)).to_have_text({"en": "This store", "de": "Diese Filiale"}[language])
     assert not judge(page)
-    for width, height in NARROW:
+    for width, height in WINDOWS:
         page.set_viewport_size({"width": width, "height": height})
         beside = "() => document.documentElement.scrollWidth <= window.innerWidth + 1"
         assert page.evaluate(beside), width

@@ -102,7 +102,7 @@ sap.ui.define(
           return new Link({
             text: boundText(field, model),
             href: {...raw(field.path, model), formatter: (id) => (id ? Addresses.href(field.valueList.set, id) : "")},
-            wrapping: !isInList,
+            wrapping: true,
             emptyIndicatorMode: isInList ? "Off" : "On"
           });
         }
@@ -114,7 +114,7 @@ sap.ui.define(
         }
         return new Text({
           text: boundText(field, model),
-          wrapping: !isInList,
+          wrapping: true,
           renderWhitespace: field.isMultiLine && !isInList,
           emptyIndicatorMode: isInList ? "Off" : "On"
         });

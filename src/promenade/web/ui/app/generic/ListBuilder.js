@@ -15,32 +15,46 @@ sap.ui.define(
 
     /** Makes the tables that `Lists` hands out; on its own so that the tables' library is fetched when one is shown. */
     const WIDTHS = {
-      "Edm.Boolean": "6rem",
-      "Edm.Date": "8rem",
-      "Edm.DateTimeOffset": "13rem",
-      "Edm.TimeOfDay": "6rem",
-      "Edm.Int32": "7rem",
-      "Edm.Int64": "8rem",
-      "Edm.Decimal": "9rem"
+      "Edm.Boolean": 6,
+      "Edm.Date": 8,
+      "Edm.DateTimeOffset": 11,
+      "Edm.TimeOfDay": 6,
+      "Edm.Int32": 7,
+      "Edm.Int64": 8,
+      "Edm.Decimal": 9
     };
+    const STATE = 10;
+    const KEY = 10;
+    const NAME_MIN = 220;
+    const CODE_MIN = 130;
+    const TEXT_MIN = 120;
+    const LETTER = 0.48; // of a column's name, in rem, as are the widths above
+    const AROUND = 1.5;
+    const REM = 16;
     const NARROW = 1200;
     const CODE_MAX = 18; // letters of the longest texts that are numbers of something, as an EAN: every digit counts
     const NUMBERS = new Set(["Edm.Int32", "Edm.Int64", "Edm.Decimal"]);
 
-    function widthOf(field) {
-      if (field.criticalityPath) {
-        return "10rem";
-      }
-      return field.valueList ? "auto" : WIDTHS[field.type] || "auto";
+    /** What the longest word of a column's name takes, in rem: the name breaks between its words alone. */
+    const ofLabel = (field) => Math.max(...field.label.split(/[\s-]/).map((one) => one.length)) * LETTER + AROUND;
+
+    const isCode = (field) => field.maxLength !== null && field.maxLength <= CODE_MAX && !field.valueList;
+    const isName = (field, meta) => field.path === meta.titlePath || field.isMultiLine;
+
+    /** States, dates and figures take what they need, and so do keys beside a name; texts share the rest. */
+    function widthOf(field, meta) {
+      const isKeyBeside = meta.semanticKey.includes(field.path) && meta.titlePath && !isName(field, meta);
+      const fixed = field.criticalityPath
+        ? STATE
+        : (!field.valueList && WIDTHS[field.type]) || (isKeyBeside && !field.valueList && KEY);
+      return fixed ? `${Math.max(fixed, ofLabel(field))}rem` : "auto";
     }
 
     /** Names get room, codes enough to be read. */
     function minWidthOf(field, meta) {
-      if (field.path === meta.titlePath) {
-        return 220;
-      }
-      const isCode = field.maxLength !== null && field.maxLength <= CODE_MAX && !field.valueList;
-      return meta.semanticKey.includes(field.path) || isCode ? 130 : 110;
+      const isKey = meta.semanticKey.includes(field.path) || isCode(field);
+      const least = isName(field, meta) ? NAME_MIN : isKey ? CODE_MIN : TEXT_MIN;
+      return Math.max(least, Math.ceil(ofLabel(field) * REM));
     }
 
     /** On small screens a list shows what matters most; its columns' menu has the rest. */
@@ -50,7 +64,7 @@ sap.ui.define(
       const sortPath = field.textPath && !(field.valueList && field.valueList.isFixed) ? field.textPath : field.path;
       return new Column({
         label: field.label,
-        width: widthOf(field),
+        width: widthOf(field, meta),
         minWidth: minWidthOf(field, meta),
         visible: isShown(field),
         autoResizable: true,

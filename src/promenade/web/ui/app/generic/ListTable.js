@@ -10,6 +10,7 @@ sap.ui.define(
     "promenade/generic/FilterBar",
     "promenade/generic/ListState",
     "promenade/generic/ListToolbar",
+    "promenade/generic/Rows",
     "promenade/generic/Searches"
   ],
   function (
@@ -23,6 +24,7 @@ sap.ui.define(
     FilterBar,
     ListState,
     ListToolbar,
+    Rows,
     Searches
   ) {
     "use strict";
@@ -45,6 +47,7 @@ sap.ui.define(
 
       /** Builds what is around the rows and binds these; `Lists.create` calls it once. */
       open(given) {
+        Rows.fit(this);
         this._given = given;
         this._total = 0;
         this._isByStart = false;
@@ -201,7 +204,7 @@ sap.ui.define(
           this._total = Math.max(this._total, count);
           this._toolbar.setCount(count);
           this._nothing.setVisible(count === 0);
-          this.getRowMode().setHideEmptyRows?.(true);
+          this.getRowMode().setHideEmptyRows?.(count === 0); // else others take the place of empty ones
         }
       },
 

@@ -63,7 +63,12 @@ sap.ui.define(
       /** The title with the number of rows, the search and the actions of a list. */
       create(table, {meta, title, titleLevel = "H2", hasSearch, actions}, {ask, askEverywhere}) {
         const text = title || meta.plural;
-        const heading = new Title({text, level: titleLevel, titleStyle: titleLevel === "H1" ? "H4" : "H5"});
+        const heading = new Title({
+          text,
+          level: titleLevel,
+          titleStyle: titleLevel === "H1" ? "H4" : "H5",
+          wrapping: true
+        });
         const search = hasSearch && meta.isSearchable ? searchField(ask, Texts.of("searchIn", text)) : null;
         const control = new OverflowToolbar({
           style: "Clear",

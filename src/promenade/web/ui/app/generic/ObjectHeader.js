@@ -105,8 +105,7 @@ sap.ui.define(
         const description = meta.descriptionPath
           ? [
               new Text({
-                text: Displays.boundText(meta.field(meta.descriptionPath)),
-                maxLines: 1
+                text: Displays.boundText(meta.field(meta.descriptionPath))
               })
             ]
           : [];

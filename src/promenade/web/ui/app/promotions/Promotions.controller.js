@@ -6,6 +6,7 @@ sap.ui.define(
     "promenade/generic/Format",
     "promenade/generic/Messages",
     "promenade/generic/Meta",
+    "promenade/generic/Rows",
     "promenade/generic/Texts",
     "promenade/net/Http",
     "promenade/promotions/Address",
@@ -25,6 +26,7 @@ sap.ui.define(
     Format,
     Messages,
     Meta,
+    Rows,
     GenericTexts,
     Http,
     Address,
@@ -95,6 +97,7 @@ sap.ui.define(
         const model = this.getOwnerComponent().getModel();
         const [meta] = await Promise.all([Meta.of(model, "Promotions"), GenericTexts.ready()]);
         await Page.fill(this, ["sap.f", "sap.ui.table"], "promenade.promotions.Promotions");
+        Rows.fit(this.byId("table"));
         const binding = () => this.byId("table").getBinding("rows");
         const columns = () => EXPORTED.map((path) => Export.columnOf(meta.field(path)));
         this.byId("tools").addContent(Export.button({binding, columns, title: Texts.get("title")}));

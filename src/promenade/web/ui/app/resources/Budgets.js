@@ -1,11 +1,13 @@
 sap.ui.define(
   [
     "sap/m/ProgressIndicator",
+    "sap/m/Text",
+    "sap/m/VBox",
     "promenade/generic/Extensions",
     "promenade/generic/Format",
     "promenade/resources/Following"
   ],
-  function (ProgressIndicator, Extensions, Format, Following) {
+  function (ProgressIndicator, Text, VBox, Extensions, Format, Following) {
     "use strict";
 
     const SCARCE_PERCENT = 80;
@@ -18,32 +20,35 @@ sap.ui.define(
       });
     }
 
-    /** How much of it is used, as a bar that says it in words too. */
+    /** How much of it is used, in a sentence. */
+    const used = () => ({
+      parts: [
+        unread("utilization"),
+        unread("remainingAmount"),
+        unread("totalAmount"),
+        unread("currency"),
+        {path: "i18n>resources.utilization"}
+      ],
+      formatter: (share, left, total, currency, text) =>
+        (text || "")
+          .replace("{0}", Format.percent(share || 0))
+          .replace("{1}", Format.money(left, currency))
+          .replace("{2}", Format.money(total, currency))
+    });
+
+    /** The same as a bar, with the sentence below it. */
     function utilization() {
       const bar = new ProgressIndicator({
-        width: "22rem",
+        width: "100%",
         tooltip: "{i18n>resources.utilizationName}",
-        percentValue: {...unread("utilization"), formatter: (used) => Math.min(100, Number(used || 0))},
+        percentValue: {...unread("utilization"), formatter: (share) => Math.min(100, Number(share || 0))},
+        displayValue: {...unread("utilization"), formatter: (share) => Format.percent(share || 0)},
         state: {
           ...unread("utilization"),
-          formatter: (used) => (used >= 100 ? "Error" : used >= SCARCE_PERCENT ? "Warning" : "Success")
+          formatter: (share) => (share >= 100 ? "Error" : share >= SCARCE_PERCENT ? "Warning" : "Success")
         }
       });
-      bar.bindProperty("displayValue", {
-        parts: [
-          unread("utilization"),
-          unread("remainingAmount"),
-          unread("totalAmount"),
-          unread("currency"),
-          {path: "i18n>resources.utilization"}
-        ],
-        formatter: (used, left, total, currency, text) =>
-          (text || "")
-            .replace("{0}", Format.percent(used || 0))
-            .replace("{1}", Format.money(left, currency))
-            .replace("{2}", Format.money(total, currency))
-      });
-      return bar;
+      return new VBox({width: "18rem", items: [bar, new Text({text: used()})]});
     }
 
     return {
