@@ -92,6 +92,13 @@ def test_a_copy_is_made_and_opened(desk: Desk) -> None:
     expect(page.locator("#promenade---promotion--name")).to_have_text("Gnu sale (copy)")
 
 
+def _campaign(shop: Shop, code: str) -> str:
+    with shop.http() as http:
+        made = http.post("/admin/Campaigns", json={"code": code, "name": code, "IsActiveEntity": True})
+    assert made.status_code == 201, made.text
+    return str(made.json()["ID"])
+
+
 def _statuses(desk: Desk, word: str) -> list[str]:
     with desk.shop.http() as http:
         found = http.get(f"/admin/Promotions?$filter=contains(name,'{word}')&$orderby=name").json()["value"]
@@ -121,6 +128,63 @@ def test_chosen_promotions_are_activated_and_deactivated_together_or_not_at_all(
         page.locator(".sapMMessageBox").get_by_role("button", name=verb.title()).click()
         page.get_by_text(f"3 promotions {verb}d").wait_for()
         assert _statuses(desk, "Numbat") == [status] * 3
+
+
+def test_chosen_promotions_are_copied_together_or_not_at_all(desk: Desk) -> None:
+    campaign = _campaign(desk.shop, "AARDWOLF-WEEK")
+    for name, more in (("Aardwolf A", {}), ("Aardwolf B", {}), ("Aardwolf C", {"campaign_ID": campaign})):
+        make(desk.shop, name, description="Kept", **more)
+    with desk.shop.http() as http:
+        locked = http.post(f"/admin/Campaigns(ID={campaign},IsActiveEntity=true)/AdminService.lock", json={})
+    assert locked.status_code in {200, 204}, locked.text
+    page = desk.sit("planner", address="promotions?search=aardwolf&sort=name")
+    names = page.locator(f"{LIST}table td a.sapMLnk:visible")
+    expect(names).to_have_count(3)
+    boxes = page.locator(f"{LIST}table .sapUiTableRowSelectionCell:visible")
+    for row in range(3):
+        boxes.nth(row).click()
+    page.locator(f"{LIST}copy").click()
+    box = page.locator(".sapMMessageBox")
+    box.get_by_role("button", name="Copy").click()
+    expect(page.get_by_text("Nothing was changed, because of “Aardwolf C”")).to_be_visible()
+    assert _statuses(desk, "Aardwolf") == ["DRAFT"] * 3
+    box.get_by_role("button", name="Close").click()
+    boxes.nth(2).click()
+    page.locator(f"{LIST}copy").click()
+    box.get_by_role("button", name="Copy").click()
+    page.get_by_text("2 promotions copied").wait_for()
+    expect(names).to_have_text([f"Aardwolf {one}" for one in ("A", "A (copy)", "B", "B (copy)", "C")])
+    with desk.shop.http() as http:
+        copies = http.get("/admin/Promotions?$filter=startswith(name,'Aardwolf') and contains(name,'copy')").json()
+    assert [one["description"] for one in copies["value"]] == ["Kept"] * 2
+
+
+def test_chosen_promotions_are_put_into_a_campaign_together_or_not_at_all(desk: Desk) -> None:
+    locked, campaign = (_campaign(desk.shop, f"KINKAJOU-{one}") for one in ("LOCKED", "OPEN"))
+    for name, more in (("Kinkajou A", {}), ("Kinkajou B", {"campaign_ID": locked})):
+        make(desk.shop, name, **more)
+    with desk.shop.http() as http:
+        http.post(f"/admin/Campaigns(ID={locked},IsActiveEntity=true)/AdminService.lock", json={})
+    page = desk.sit("planner", address="promotions?search=kinkajou&sort=name")
+    names = page.locator(f"{LIST}table td a.sapMLnk:visible")
+    expect(names).to_have_count(2)
+    boxes = page.locator(f"{LIST}table .sapUiTableRowSelectionCell:visible")
+    boxes.nth(0).click()
+    boxes.nth(1).click()
+    page.locator(f"{LIST}toCampaign").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("listitem").or_(dialog.get_by_role("option")).filter(has_text="KINKAJOU-OPEN").click()
+    expect(page.get_by_text("Nothing was changed, because of “Kinkajou B”")).to_be_visible()
+    desk.forgive("409 POST")
+    page.locator(".sapMMessageBox").get_by_role("button", name="Close").click()
+    dialog.get_by_role("button", name="Cancel").click()
+    boxes.nth(1).click()
+    page.locator(f"{LIST}toCampaign").click()
+    dialog.get_by_role("listitem").or_(dialog.get_by_role("option")).filter(has_text="KINKAJOU-OPEN").click()
+    page.get_by_role("gridcell", name="KINKAJOU-OPEN").first.wait_for()
+    with desk.shop.http() as http:
+        found = http.get("/admin/Promotions?$filter=contains(name,'Kinkajou')&$orderby=name").json()["value"]
+    assert [one["campaign_ID"] for one in found] == [campaign, locked]
 
 
 def test_all_of_a_list_are_chosen_also_those_that_were_never_scrolled_to(desk: Desk) -> None:

@@ -10,10 +10,25 @@ sap.ui.define(
     "sap/m/VBox",
     "promenade/generic/Messages",
     "promenade/net/Http",
+    "promenade/promotions/Bulk",
     "promenade/promotions/Filters",
     "promenade/promotions/Texts"
   ],
-  function (Button, Dialog, Input, Label, SearchField, StandardListItem, List, VBox, Messages, Http, Filters, Texts) {
+  function (
+    Button,
+    Dialog,
+    Input,
+    Label,
+    SearchField,
+    StandardListItem,
+    List,
+    VBox,
+    Messages,
+    Http,
+    Bulk,
+    Filters,
+    Texts
+  ) {
     "use strict";
 
     /**
@@ -91,8 +106,11 @@ sap.ui.define(
         });
       },
 
-      /** Asks for a campaign and puts promotions into it at one go; resolves with whether that was done. */
-      toCampaign(view, ids) {
+      /**
+       * Asks for a campaign and puts promotions, `[{id, name}]`, into it at one go; resolves with whether that was
+       * done. Why not, and because of which, is shown.
+       */
+      toCampaign(view, promotions) {
         return new Promise((resolve) => {
           let isDone = false;
           const list = new List({
@@ -109,14 +127,17 @@ sap.ui.define(
               const campaign = event.getParameter("listItem").getBindingContext().getObject();
               dialog.setBusy(true);
               try {
-                await Http.post(`/admin/Campaigns(${campaign.ID})/addPromotions`, {promotionIds: ids});
+                await Http.post(`/admin/Campaigns(${campaign.ID})/addPromotions`, {
+                  promotionIds: promotions.map(({id}) => id)
+                });
                 isDone = true;
-                Messages.toast("promotions.inCampaign", [ids.length, campaign.name]);
+                Messages.toast("promotions.inCampaign", [promotions.length, campaign.name]);
                 dialog.close();
               } catch (error) {
                 dialog.setBusy(false);
                 list.removeSelections();
-                Messages.show(error);
+                const [, place] = /^promotionIds\/(\d+)$/.exec(error.target || "") || [];
+                Bulk.refused(promotions[place], error).catch((other) => Messages.show(other));
               }
             }
           });
@@ -130,7 +151,7 @@ sap.ui.define(
               list.getBinding("items").changeParameters({$filter: `locked ne true and ${found}`});
             }
           });
-          const title = Texts.get("toCampaignTitle", [ids.length]);
+          const title = Texts.get("toCampaignTitle", [promotions.length]);
           const dialog = ask(view, {title, content: [search, list], initialFocus: search});
           dialog.attachAfterClose(() => resolve(isDone));
         });

@@ -246,9 +246,12 @@ sap.ui.define(
           .navTo("gallery", {"?query": {from: "template"}});
       },
 
+      /** One is copied with a name of its own, several as they are called. */
       onCopy() {
-        const [context] = this._chosen();
-        if (context) {
+        const [context, more] = this._chosen();
+        if (more || this._model.getProperty("/chosen") > 1) {
+          this._move("copy");
+        } else if (context) {
           Creating.copyOf(this.getView(), context.getProperty("ID"), context.getProperty("name"));
         }
       },
@@ -290,13 +293,7 @@ sap.ui.define(
       },
 
       onToCampaign() {
-        return this._change(async () => {
-          const chosen = await this._chosenActive();
-          return Creating.toCampaign(
-            this.getView(),
-            chosen.map(({id}) => id)
-          );
-        });
+        return this._change(async () => Creating.toCampaign(this.getView(), await this._chosenActive()));
       }
     });
   }
