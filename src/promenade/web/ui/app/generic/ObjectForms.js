@@ -15,6 +15,11 @@ sap.ui.define(
     /** The groups of fields of an entity as forms: `{group, form, isReadOnly}` each. */
     const ADMINISTRATIVE = "Administrative";
 
+    /** Whether fields without a value are shown, of the model of `EmptyFields`. */
+    const ALL = "fields>/isAll";
+    const raw = (path) => ({path, targetType: "any"});
+    const isEmpty = (value) => value === null || value === undefined || value === "" || value.length === 0;
+
     function elementOf(field, isEditing, isNew) {
       // Lists of values are asked for in a dialog: the model of a page takes single values alone.
       const isTaken = isEditing && !field.isReadOnly && !field.isCollection && (isNew || !field.isImmutable);
@@ -35,7 +40,16 @@ sap.ui.define(
       const [container] = form.getFormContainers();
       const isTaken = isEditing && !isReadOnly;
       container.destroyFormElements();
-      group.fields.forEach((field) => container.addFormElement(elementOf(field, isTaken, isNew)));
+      group.fields.forEach((field) => {
+        const element = elementOf(field, isTaken, isNew);
+        if (!isEditing) {
+          element.bindProperty("visible", {
+            parts: [{path: ALL}, raw(field.path)],
+            formatter: (isAll, value) => isAll || !isEmpty(value)
+          });
+        }
+        container.addFormElement(element);
+      });
       form.setEditable(isTaken);
     }
 
@@ -64,6 +78,14 @@ sap.ui.define(
       },
 
       fill,
+
+      /** Shows a section of a form that is read while there is a value in it; what was not read yet may be one. */
+      showSection(section, {group}) {
+        section.bindProperty("visible", {
+          parts: [{path: ALL}, ...group.fields.map(({path}) => raw(path))],
+          formatter: (isAll, ...values) => isAll || values.some((one) => one === undefined || !isEmpty(one))
+        });
+      },
 
       /** Marks what has to be filled in and is not, and leads to the first mistake; whether there is none. */
       isComplete(forms) {

@@ -5,6 +5,7 @@ sap.ui.define(
     "sap/uxap/ObjectPageLayout",
     "sap/uxap/ObjectPageSection",
     "sap/uxap/ObjectPageSubSection",
+    "promenade/generic/EmptyFields",
     "promenade/generic/Extensions",
     "promenade/generic/Format",
     "promenade/generic/History",
@@ -21,6 +22,7 @@ sap.ui.define(
     ObjectPageLayout,
     Section,
     SubSection,
+    EmptyFields,
     Extensions,
     Format,
     History,
@@ -44,7 +46,18 @@ sap.ui.define(
       return made;
     }
 
-    const sectionOf = ({group, form}) => section(group.id, group.label, form);
+    const sectionOf = (one) => ({...one, section: section(one.group.id, one.group.label, one.form)});
+
+    /** Who wrote the entity, and when: at the end of the page, and there is nothing of it to be said of a new one. */
+    const isLast = (one) => one.isReadOnly && !one.isPart;
+
+    function showForm(one, {isEditing, isNew}) {
+      ObjectForms.fill(one, {isEditing, isNew});
+      one.section.unbindProperty("visible").setVisible(!(isNew && isLast(one)));
+      if (!isEditing) {
+        ObjectForms.showSection(one.section, one);
+      }
+    }
 
     /** The parts that there can be several of: `{part, target, section}` each. */
     function partsOf(model, meta) {
@@ -106,6 +119,28 @@ sap.ui.define(
       }
     }
 
+    /** The frame of the page: its header, and no sections yet. */
+    function frameOf(given, {listHref, breadcrumb, actions}) {
+      const {header} = Extensions.of(given.meta.set);
+      const frame = new ObjectPageLayout({
+        headerTitle: ObjectHeader.title(given.meta, {
+          listHref,
+          breadcrumb,
+          actions: [...actions, EmptyFields.button()]
+        }),
+        headerContent: ObjectHeader.content(
+          given.meta,
+          header.map((one) => one.create(given))
+        ),
+        landmarkInfo: new LandmarkInfo({rootRole: "None"}),
+        sectionTitleLevel: "H2",
+        upperCaseAnchorBar: false,
+        subSectionLayout: "TitleOnTop",
+        preserveHeaderStateOnScroll: false
+      });
+      return frame.setModel(EmptyFields.model, "fields");
+    }
+
     return {
       /**
        * The page of an entity, not bound yet. `actions`: controls of its title; `onOpen(target)` gives what to do
@@ -117,40 +152,29 @@ sap.ui.define(
       async create({view, model, meta, listHref, breadcrumb, actions, onOpen, onChanged}) {
         const added = Extensions.of(meta.set);
         const given = {view, model, meta, context: () => view.getBindingContext()};
-        const control = new ObjectPageLayout({
-          headerTitle: ObjectHeader.title(meta, {listHref, breadcrumb, actions}),
-          headerContent: ObjectHeader.content(
-            meta,
-            added.header.map((one) => one.create(given))
-          ),
-          landmarkInfo: new LandmarkInfo({rootRole: "None"}),
-          sectionTitleLevel: "H2",
-          upperCaseAnchorBar: false,
-          subSectionLayout: "TitleOnTop",
-          preserveHeaderStateOnScroll: false
-        });
-        const [forms, parts, own] = await Promise.all([
+        const control = frameOf(given, {listHref, breadcrumb, actions});
+        const [made, parts, own] = await Promise.all([
           ObjectForms.create(model, meta),
           partsOf(model, meta),
           addedSections(added.sections, given)
         ]);
-        const isLast = (one) => one.isReadOnly && !one.isPart;
-        const last = forms.filter(isLast).map(sectionOf);
+        const forms = made.map(sectionOf);
         const history = historyOf(given);
         [
-          ...forms.filter((one) => !isLast(one)).map(sectionOf),
+          ...forms.filter((one) => !isLast(one)).map((one) => one.section),
           ...own,
           ...parts.map((one) => one.section),
           ...history,
-          ...last
+          ...forms.filter(isLast).map((one) => one.section)
         ].forEach((one) => control.addSection(one));
         const replaced = new Set(added.sections.flatMap((one) => one.replaces || []));
         return {
           control,
           isComplete: () => ObjectForms.isComplete(forms),
           show({isEditing, isNew, isDraft}) {
-            forms.forEach((one) => ObjectForms.fill(one, {isEditing, isNew}));
-            own.concat(last).forEach((one) => one.setVisible(!isNew));
+            EmptyFields.setReading(!isEditing);
+            forms.forEach((one) => showForm(one, {isEditing, isNew}));
+            own.forEach((one) => one.setVisible(!isNew));
             history.forEach((one) => one.setVisible(!isNew && !isDraft));
             parts.forEach((one) =>
               showPart(one, {isNew, isDraft, isReplaced: replaced.has(one.part.id), onOpen, onChanged})
