@@ -8,6 +8,7 @@ sap.ui.define(
     "sap/m/MultiComboBox",
     "sap/m/MultiInput",
     "sap/m/Select",
+    "sap/m/ToggleButton",
     "sap/m/Token",
     "sap/m/VBox",
     "sap/ui/core/Item",
@@ -28,6 +29,7 @@ sap.ui.define(
     MultiComboBox,
     MultiInput,
     Select,
+    ToggleButton,
     Token,
     VBox,
     Item,
@@ -226,6 +228,25 @@ sap.ui.define(
       return new Filter({path: field.path, operator: "Contains", value1: value, caseSensitive: false});
     }
 
+    /** On a telephone the filters are behind a button that counts those in use; style.css hides what is not for it. */
+    function folding(model) {
+      const bar = new FlexBox({wrap: "Wrap", columnGap: "1rem", rowGap: "0.25rem", alignItems: "End"});
+      bar.setModel(model).addStyleClass("sapUiSmallMarginBeginEnd sapUiTinyMarginBottom promFilters promFolded");
+      const button = new ToggleButton({
+        icon: "sap-icon://filter",
+        type: "Transparent",
+        press: (event) => bar.toggleStyleClass("promFolded", !event.getParameter("pressed"))
+      }).addStyleClass("promFilterButton sapUiTinyMarginBegin");
+      return {
+        bar,
+        control: new VBox({renderType: "Bare", alignItems: "Start", items: [button, bar]}),
+        count(filters, status) {
+          const inUse = Object.keys(filters).length + (status && status !== "all" ? 1 : 0);
+          button.setText(inUse ? Texts.of("filtersInUse", inUse) : Texts.of("filters"));
+        }
+      };
+    }
+
     return {
       /** What can be filtered by of what an address says. */
       sound(meta, filters) {
@@ -244,11 +265,12 @@ sap.ui.define(
       create({meta, model, state, onChange, hiddenPath, filterFields}) {
         let current = {...state.filters};
         let {status} = state;
-        const bar = new FlexBox({wrap: "Wrap", columnGap: "1rem", rowGap: "0.25rem", alignItems: "End"});
-        bar.addStyleClass("sapUiSmallMarginBeginEnd sapUiTinyMarginBottom");
-        bar.setModel(model);
+        const {bar, control, count} = folding(model);
         const shown = new Map();
-        const told = () => onChange({...current}, status);
+        const told = () => {
+          count(current, status);
+          onChange({...current}, status);
+        };
         const select =
           meta.isDraft && state.status
             ? statusSelect((key) => {
@@ -276,19 +298,15 @@ sap.ui.define(
           status = given.status;
           select?.setSelectedKey(status);
           shown.forEach((made, path) => made.show(current[path]));
+          count(current, status);
         };
-        bar.addItem(
-          new Button({
-            type: "Transparent",
-            text: Texts.of("reset"),
-            press() {
-              show({filters: {}, status: status && "all"});
-              told();
-            }
-          })
-        );
+        const reset = () => {
+          show({filters: {}, status: status && "all"});
+          told();
+        };
+        bar.addItem(new Button({type: "Transparent", text: Texts.of("reset"), press: reset}));
         show(state);
-        return {control: bar, show};
+        return {control, show};
       }
     };
   }

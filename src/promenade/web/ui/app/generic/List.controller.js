@@ -8,12 +8,26 @@ sap.ui.define(
     "promenade/generic/ListState",
     "promenade/generic/Messages",
     "promenade/generic/Meta",
+    "promenade/generic/Views",
     "promenade/resources/Polling",
     "promenade/session/Session",
     "promenade/shell/Visit",
     "promenade/resources/All"
   ],
-  function (Button, Controller, Addresses, Extensions, Lists, ListState, Messages, Meta, Polling, Session, Visit) {
+  function (
+    Button,
+    Controller,
+    Addresses,
+    Extensions,
+    Lists,
+    ListState,
+    Messages,
+    Meta,
+    Views,
+    Polling,
+    Session,
+    Visit
+  ) {
     "use strict";
 
     /** The list of any entity set; what the person asked for is in the address. */
@@ -42,10 +56,12 @@ sap.ui.define(
       },
 
       async _show(set, query, ticket) {
-        const state = ListState.read(query);
+        const asked = ListState.write(ListState.read(query));
+        const standard = asked ? null : Views.standard(set);
+        const state = standard?.state || ListState.read(query);
         if (this._set === set && this._list) {
           const text = ListState.write(state);
-          const isAsked = text === this._kept;
+          const isAsked = asked === this._kept;
           this._kept = null;
           if (isAsked) {
             return; // the list has it already: it was the one to ask
@@ -86,6 +102,7 @@ sap.ui.define(
           return;
         }
         this._list = list;
+        list.showColumns(standard || {});
         this.byId("page").addContent(list);
       },
 

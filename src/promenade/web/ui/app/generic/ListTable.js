@@ -11,7 +11,8 @@ sap.ui.define(
     "promenade/generic/ListState",
     "promenade/generic/ListToolbar",
     "promenade/generic/Rows",
-    "promenade/generic/Searches"
+    "promenade/generic/Searches",
+    "promenade/generic/Views"
   ],
   function (
     Text,
@@ -25,7 +26,8 @@ sap.ui.define(
     ListState,
     ListToolbar,
     Rows,
-    Searches
+    Searches,
+    Views
   ) {
     "use strict";
 
@@ -60,7 +62,7 @@ sap.ui.define(
         });
         this._toolbar = ListToolbar.create(
           this,
-          {...given, actions: [...actions, saving]},
+          {...given, actions: [...actions, ...this._views(), saving]},
           {
             ask: (search) => this._ask({search}),
             askEverywhere: () => this._askEverywhere()
@@ -85,6 +87,13 @@ sap.ui.define(
         this._bind();
       },
 
+      /** Of lists that are a page of their own. */
+      _views() {
+        const {onState, meta} = this._given;
+        const apply = (view) => this.applyView(view);
+        return onState ? [Views.button({list: meta.set, view: () => this.getView(), apply})] : [];
+      },
+
       /** What is said where there is nothing: below the rows, for OpenUI5's own place would be a cell without a row. */
       setNoData(text) {
         this._nothing ||= new Text({visible: false}).addStyleClass("sapUiSmallMargin");
@@ -107,7 +116,7 @@ sap.ui.define(
         const added = new Map(addedColumns.map((one) => [one.id, one.exported || []]));
         return this.getColumns()
           .filter((column) => column.getVisible())
-          .flatMap((column) => added.get(column.getName()) || [column.getName()])
+          .flatMap((column) => column.data("paths") || added.get(column.getName()) || [column.getName()])
           .map((path) => Export.columnOf(meta.field(path)));
       },
 
@@ -230,6 +239,32 @@ sap.ui.define(
       /** `{search, filters, status, sort}`: what the person asked for. */
       getState() {
         return structuredClone(this._state);
+      },
+
+      /** What a person can give a name: the state, and the columns that are seen in their order. */
+      getView() {
+        const seen = this.getColumns().filter((one) => one.getVisible());
+        return {state: this.getState(), columns: seen.map((one) => one.getName())};
+      },
+
+      /** Shows the columns of a view: those that there are no more are left out. */
+      showColumns({columns}) {
+        const all = new Map(this.getColumns().map((one) => [one.getName(), one]));
+        const seen = (Array.isArray(columns) ? columns : []).filter((name) => all.has(name));
+        if (seen.length) {
+          all.forEach((one, name) => one.setVisible(seen.includes(name)));
+          seen.forEach((name, at) => {
+            this.removeColumn(all.get(name));
+            this.insertColumn(all.get(name), at);
+          });
+        }
+      },
+
+      /** Shows a view, as if the person had asked for it. */
+      applyView(view) {
+        this.showColumns(view);
+        this.applyState(view.state || {});
+        this._given.onState?.(this.getState());
       },
 
       /** Shows what a state says, without telling `onState` of it. */

@@ -8,6 +8,7 @@ sap.ui.define(
     "promenade/generic/Meta",
     "promenade/generic/Rows",
     "promenade/generic/Texts",
+    "promenade/generic/Views",
     "promenade/net/Http",
     "promenade/promotions/Address",
     "promenade/promotions/Bulk",
@@ -28,6 +29,7 @@ sap.ui.define(
     Meta,
     Rows,
     GenericTexts,
+    Views,
     Http,
     Address,
     Bulk,
@@ -52,6 +54,9 @@ sap.ui.define(
     };
     /** Addresses of lists by status that people have kept, and what they show now. */
     const FORMER = {ACTIVE: "RUNNING", EXPIRED: "ENDED"};
+    const LIST = "Promotions";
+    /** What a list is filtered by, but for its search and its status, which are always seen. */
+    const FILTERS = ["types", "exclusivity", "campaign", "validity", "editing"];
     const TYPES = ["ARTICLE", "RECEIPT", "BUNDLE", "COUPON", "LOYALTY"];
     /** What stands in a file. */
     const EXPORTED = ["code", "name", "status", "type", "validFrom", "validTo", "priority", "exclusivityLevel"].concat([
@@ -88,6 +93,9 @@ sap.ui.define(
         this._filled = this._fill();
         Visit.follow(this, "promotions", {
           enter: (given) => this._onRoute(given),
+          leave: () => {
+            this._isAsked = false;
+          },
           top: () => this.byId("table")?.setFirstVisibleRow(0),
           again: () => this._again()
         });
@@ -100,15 +108,48 @@ sap.ui.define(
         Rows.fit(this.byId("table"));
         const binding = () => this.byId("table").getBinding("rows");
         const columns = () => EXPORTED.map((path) => Export.columnOf(meta.field(path)));
+        this.byId("tools").addContent(
+          Views.button({list: LIST, view: () => this._view(), apply: (view) => this._showView(view)})
+        );
         this.byId("tools").addContent(Export.button({binding, columns, title: Texts.get("title")}));
       },
 
+      /** What a person can give a name: what the list is asked for, and which columns are seen. */
+      _view() {
+        const columns = this.byId("table").getColumns();
+        return {
+          state: Address.write(this._model.getData(), DEFAULTS),
+          columns: columns.map((one) => one.getVisible())
+        };
+      },
+
+      _showColumns({columns = []}) {
+        this.byId("table")
+          .getColumns()
+          .forEach((one, at) => one.setVisible(columns[at] !== false));
+      },
+
+      _showView(view) {
+        this._showColumns(view);
+        this._go({...Address.read(view.state, DEFAULTS), campaignText: ""});
+      },
+
+      /** What an address asks for; one that asks for nothing, unless the person did: what their own view does. */
       async _onRoute({"?query": query}) {
+        const view = query || this._isAsked ? null : Views.standard(LIST);
+        this._isAsked = false;
+        await this._filled;
+        if (view) {
+          this._showColumns(view);
+        }
+        if (Object.keys(view?.state || {}).length) {
+          this._showView(view); // whose address is this one's from now on
+          return;
+        }
         const state = Address.read(query, DEFAULTS);
         state.status = FORMER[state.status] || state.status;
         const campaignText = state.campaign ? this._model.getProperty("/campaignText") : "";
         this._model.setData({...state, campaignText}, true);
-        await this._filled;
         this._apply(state);
       },
 
@@ -129,6 +170,7 @@ sap.ui.define(
           one.setSortOrder(isSorted ? (direction === "desc" ? "Descending" : "Ascending") : "None");
         });
         table.clearSelection();
+        this._countFilters(state);
         this._count(state);
         this._nameCampaign(state.campaign);
       },
@@ -179,8 +221,21 @@ sap.ui.define(
       },
 
       _go(change) {
+        this._isAsked = true;
         const state = {...this._model.getData(), ...change};
         this.getOwnerComponent().getRouter().navTo("promotions", Address.parameters(state, DEFAULTS), true);
+      },
+
+      onFold(event) {
+        this.byId("filters").toggleStyleClass("promFolded", !event.getParameter("pressed"));
+      },
+
+      _countFilters(state) {
+        const inUse = FILTERS.filter((one) => [].concat(state[one]).join("") !== "").length;
+        this._model.setProperty(
+          "/filtersText",
+          inUse ? GenericTexts.of("filtersInUse", inUse) : GenericTexts.of("filters")
+        );
       },
 
       onFilter() {
