@@ -146,13 +146,14 @@ class Desk:
         **how: Any,
     ) -> Page:
         """Open a page in its own browser context, signed in as a role, at the URL fragment ``address``."""
-        return self._signed_in(self.blank(language=language, colours=colours, **how), role, address)
+        return self.sign_in(self.blank(language=language, colours=colours, **how), role, address)
 
     def tab(self, page: Page, role: str = "administrator", *, address: str = "") -> Page:
         """Open another tab of a page's browser, signed in as a role, at the URL fragment ``address``."""
-        return self._signed_in(self.followed(page.context.new_page()), role, address)
+        return self.sign_in(self.followed(page.context.new_page()), role, address)
 
-    def _signed_in(self, page: Page, role: str, address: str) -> Page:
+    def sign_in(self, page: Page, role: str = "administrator", address: str = "") -> Page:
+        """Open the URL fragment ``address`` in an empty page, signed in as a role."""
         kept = json.dumps({"accessToken": self.shop.token(role)})
         page.add_init_script(
             "sessionStorage.getItem('promenade.session') || sessionStorage.setItem('promenade.session', "
