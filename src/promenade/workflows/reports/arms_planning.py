@@ -93,6 +93,8 @@ def _planned(plan: TrialPlan, now: Past, currency: str, size: TrialSize | None) 
     if base is None or base <= 0 or treated.variance is None or control.variance is None:
         return plan
     noise = now.days * (treated.variance / treated.count + control.variance / control.count)
+    if not noise:
+        return plan  # equal baskets are no sample of what will be sold
     wanted = base * Fraction(plan.difference) / 100
     days = days_to_tell(noise, wanted, plan.significance_level, DAYS_MIN if has_past else None)
     baskets = math.ceil(days * per_day)

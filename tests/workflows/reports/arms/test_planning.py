@@ -90,6 +90,13 @@ async def test_without_sales_in_both_arms_nothing_is_planned(market: Market) -> 
     assert (found.baskets_per_day, found.baskets, found.more_days) == (Decimal(1), None, None)
 
 
+async def test_equal_baskets_say_nothing_of_those_to_come(market: Market) -> None:
+    for ago in (1, 2):
+        await market.trial.sold_before(ago, TREATED=["18", "18"], CONTROL=["9", "9"])
+    found = await plan(market, await experiment(market))
+    assert (found.avg_basket, found.baskets, found.days, found.more_days) == (Decimal("18.000"), None, None, None)
+
+
 async def test_a_promotion_that_is_no_trial_has_no_plan(market: Market) -> None:
     promotion = await market.promotion()
     assert (await plan(market, promotion)).trial is None
