@@ -1,6 +1,13 @@
 sap.ui.define([], function () {
   "use strict";
 
+  /** What is hidden is not scrolled: browsers only forget where it was, and OpenUI5 would go to the first row. */
+  function ignoreHidden(event) {
+    if (!event.currentTarget.offsetParent) {
+      event.stopImmediatePropagation();
+    }
+  }
+
   return {
     /**
      * Has the rows of a `sap.ui.table.Table` be as high as their texts, which break rather than be cut off.
@@ -10,6 +17,8 @@ sap.ui.define([], function () {
      */
     fit(table) {
       table._bVariableRowHeightEnabled = true;
+      const onAfterRendering = () => table.getDomRef().addEventListener("scroll", ignoreHidden, {capture: true});
+      table.addEventDelegate({onAfterRendering});
       return table.addStyleClass("promList");
     }
   };
