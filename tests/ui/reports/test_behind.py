@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.ui.desk import Desk, Shop, wait_until
-from tests.ui.reports.pages import Reports, last_days, opened, twin, wait_until_counted
+from tests.ui.desk import Desk, wait_until
+from tests.ui.reports.pages import Reports, last_days, opened, twin
 
 FIRST, LAST = last_days(28)
 FILTERS = f"currency=EUR&from={FIRST}&to={LAST}"
-
-
-@pytest.fixture(scope="module")
-def reports(shop: Shop) -> Iterator[Reports]:
-    """Return the service's responses once it has aggregated the demo's sales."""
-    wait_until_counted(shop)
-    with shop.http() as http:
-        yield Reports(http)
 
 
 def press(page: Page, card: str, index: int = 0) -> None:

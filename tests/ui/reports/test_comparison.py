@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.ui.desk import Desk, Shop, choose
-from tests.ui.reports.pages import Reports, last_days, number, numbers, opened, twin, wait_until_counted
+from tests.ui.desk import Desk, choose
+from tests.ui.reports.pages import Reports, last_days, number, numbers, opened, twin
 
 FIRST, LAST = last_days(7)
 BEFORE = FIRST - dt.timedelta(days=7), FIRST - dt.timedelta(days=1)
 GIVEN = "aggregate(totalDiscount with sum as given)"
-
-
-@pytest.fixture(scope="module")
-def reports(shop: Shop) -> Iterator[Reports]:
-    """Return the service's responses once it has aggregated the demo's sales."""
-    wait_until_counted(shop)
-    with shop.http() as http:
-        yield Reports(http)
 
 
 def period(first: dt.date, last: dt.date) -> str:

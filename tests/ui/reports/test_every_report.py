@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 from itertools import accumulate
 from typing import Any
@@ -10,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.ui.desk import Desk, Shop, choose, escape, wait_until
-from tests.ui.reports.pages import Reports, figure, last_days, number, numbers, opened, twin, wait_until_counted
+from tests.ui.desk import Desk, choose, escape, wait_until
+from tests.ui.reports.pages import Reports, figure, last_days, number, numbers, opened, twin
 
 NOTHING = "\u2013"
 FIRST, LAST = last_days(28)
@@ -25,14 +24,6 @@ CHARTS = {
     "advice": ["adviceMoney", "adviceRate", "advice-NearMissROI", "advice-ThresholdGapROI"],
     "sales": ["salesByDay"],
 }
-
-
-@pytest.fixture(scope="module")
-def reports(shop: Shop) -> Iterator[Reports]:
-    """Return the service's responses once it has aggregated the demo's sales."""
-    wait_until_counted(shop)
-    with shop.http() as http:
-        yield Reports(http)
 
 
 def sit(desk: Desk, address: str, card: str, **how: str) -> Page:

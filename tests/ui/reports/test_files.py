@@ -5,27 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page
 
-from tests.ui.desk import Desk, Shop
-from tests.ui.reports.pages import Reports, last_days, opened, wait_until_counted
+from tests.ui.desk import Desk
+from tests.ui.reports.pages import Reports, last_days, opened
 from tests.ui.reports.test_every_report import CHARTS
 
 FIRST, LAST = last_days(28)
 MARK = "\ufeff".encode()
-
-
-@pytest.fixture(scope="module")
-def reports(shop: Shop) -> Iterator[Reports]:
-    """Return the service's responses once it has aggregated the demo's sales."""
-    wait_until_counted(shop)
-    with shop.http() as http:
-        yield Reports(http)
 
 
 def sit(desk: Desk, address: str, card: str, **how: str) -> Page:

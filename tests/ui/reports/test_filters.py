@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import expect
 
-from tests.ui.desk import Desk, Shop
-from tests.ui.reports.pages import Reports, opened, wait_until_counted
+from tests.ui.desk import Desk
+from tests.ui.reports.pages import Reports, opened
 
 NOTHING = "Nothing matches. Choose one of the list."
 SEVERAL = "Several match. Choose one of the list."
-
-
-@pytest.fixture(scope="module")
-def reports(shop: Shop) -> Iterator[Reports]:
-    """Return the service's responses once it has aggregated the demo's sales."""
-    wait_until_counted(shop)
-    with shop.http() as http:
-        yield Reports(http)
 
 
 @pytest.mark.parametrize("field", ["Promotion", "POS group"])

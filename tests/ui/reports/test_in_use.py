@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -12,26 +11,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.ui.desk import Desk, Shop, choose, wait_until
-from tests.ui.reports.pages import Reports, figure, last_days, number, numbers, opened, twin, wait_until_counted
+from tests.ui.desk import Desk, choose, wait_until
+from tests.ui.reports.conftest import JUICE
+from tests.ui.reports.pages import Reports, figure, last_days, number, numbers, opened, twin
 from tests.ui.test_everywhere import judge
 
-JUICE = "Experiment: 11 % off juice"
 REPORTS = ["performance", "budgets", "coupons", "abTests", "hours", "advice", "sales"]
-
-
-@pytest.fixture(scope="module")
-def reports(shop: Shop) -> Iterator[Reports]:
-    """Return the service's responses once it has aggregated the demo's sales."""
-    wait_until_counted(shop)
-    with shop.http() as http:
-        yield Reports(http)
-
-
-@pytest.fixture(scope="module")
-def juice(reports: Reports) -> dict[str, Any]:
-    """Return the result of the demo's experiment with juice."""
-    return reports.row("ABTestResults", filter=f"promotionName eq '{JUICE}'")
 
 
 def sit(desk: Desk, address: str, card: str, role: str = "administrator", **how: str) -> Page:

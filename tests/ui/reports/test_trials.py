@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -11,9 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.ui.desk import Desk, Shop
-from tests.ui.reports.pages import Reports, number, opened, twin, wait_until_counted
+from tests.ui.reports.pages import Reports, number, opened, twin
 
-JUICE = "Experiment: 11 % off juice"
 PLAN = {"baskets": 12_345, "moreBaskets": 11_987, "moreDays": 9, "difference": 5, "currency": "EUR"}
 GOING = {
     "experimentTransactions": 900,
@@ -22,20 +20,6 @@ GOING = {
     "adjustedUplift": None,
     "currency": "EUR",
 }
-
-
-@pytest.fixture(scope="module")
-def reports(shop: Shop) -> Iterator[Reports]:
-    """Return the service's responses once it has aggregated the demo's sales."""
-    wait_until_counted(shop)
-    with shop.http() as http:
-        yield Reports(http)
-
-
-@pytest.fixture(scope="module")
-def juice(reports: Reports) -> dict[str, Any]:
-    """Return the result of the demo's experiment with juice."""
-    return reports.row("ABTestResults", filter=f"promotionName eq '{JUICE}'")
 
 
 @pytest.fixture(scope="module")
