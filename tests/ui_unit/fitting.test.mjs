@@ -76,6 +76,19 @@ test("a threshold of the basket, or a number of pieces, raises the first line ex
   assert.equal(first({pieces: "6"}), "4");
 });
 
+test("amounts and quantities add up exactly", () => {
+  const above = (value) =>
+    wanted({conditions: [condition("RECEIPT_AMOUNT", {operator: "GREATER_THAN", value})]}).amount;
+  assert.deepEqual(["19.99", "0.7", "9007199254740993.01", "9"].map(above), [
+    "20.99",
+    "1.7",
+    "9007199254740994.01",
+    "10"
+  ]);
+  const bundleComponents = ["0.1", "0.2"].map((quantity) => ({articleNumber: "1", quantity}));
+  assert.equal(wanted({actions: [{actionType: "BUNDLE", bundleComponents}]}).lines[0].quantity, "0.3");
+});
+
 test("a threshold is the least that a tier or a condition asks for", () => {
   const conditions = [
     condition("RECEIPT_AMOUNT", {value: "50.00"}),

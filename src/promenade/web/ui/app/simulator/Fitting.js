@@ -13,6 +13,23 @@ sap.ui.define(["promenade/generic/Clock", "promenade/simulator/Basket"], functio
   const NUMBER = /^\d+(\.\d+)?$/;
   const SCALE = 3; // decimals of a quantity, and at least those of an amount
 
+  // ---- numbers as texts ---------------------------------------------------------------------------------------------
+
+  function scaled(text) {
+    const [whole, decimals = ""] = (NUMBER.test(text || "") ? String(text) : "0").split(".");
+    return BigInt(whole) * 10n ** BigInt(SCALE) + BigInt(decimals.padEnd(SCALE, "0").slice(0, SCALE));
+  }
+
+  /** The exact sum of two numbers. */
+  function sum(one, other) {
+    const digits = String(scaled(one) + scaled(other)).padStart(SCALE + 1, "0");
+    return `${digits.slice(0, -SCALE)}.${digits.slice(-SCALE)}`.replace(/\.?0+$/, "");
+  }
+
+  const larger = (one, other) => (scaled(one) < scaled(other) ? other : one);
+
+  // ---- conditions ---------------------------------------------------------------------------------------------------
+
   const first = (rows) => (rows && rows[0]) || {};
   const valueOf = ({value, valueListItems}) => value || first(valueListItems).value || "";
 
@@ -24,7 +41,7 @@ sap.ui.define(["promenade/generic/Clock", "promenade/simulator/Basket"], functio
     if (condition.operator === "LESS_THAN" || condition.operator === "LTE") {
       return "";
     }
-    return condition.operator === "GREATER_THAN" ? String(Number(value) + 1) : String(value);
+    return condition.operator === "GREATER_THAN" ? sum(value, "1") : String(value);
   }
 
   function firstGroup(conditions) {
@@ -76,8 +93,6 @@ sap.ui.define(["promenade/generic/Clock", "promenade/simulator/Basket"], functio
   const isNamed = ({articleNumber, ean, group, manufacturer}) => Boolean(articleNumber || ean || group || manufacturer);
   const isSame = (one, other) =>
     ["articleNumber", "ean", "group", "manufacturer"].every((field) => one[field] === other[field]);
-  const larger = (one, other) => (scaled(one) < scaled(other) ? other : one);
-  const both = (one, other) => String(Number(one) + Number(other));
 
   /** Lines that name the same articles are one line; what only has fields is added to the first. */
   function merged(lines, together = larger) {
@@ -98,7 +113,7 @@ sap.ui.define(["promenade/generic/Clock", "promenade/simulator/Basket"], functio
   /** The lines that an action takes: of a bundle, all of its pieces. */
   function linesOfAction(action) {
     const components = action.actionType === "BUNDLE" ? action.bundleComponents || [] : [];
-    return components.length ? merged(components.map(lineOfComponent), both) : [lineOfAction(action)];
+    return components.length ? merged(components.map(lineOfComponent), sum) : [lineOfAction(action)];
   }
 
   function linesOf(group, actions, loyaltyActions) {
@@ -140,11 +155,6 @@ sap.ui.define(["promenade/generic/Clock", "promenade/simulator/Basket"], functio
     };
   }
 
-  function scaled(text) {
-    const [whole, decimals = ""] = (NUMBER.test(text || "") ? String(text) : "0").split(".");
-    return BigInt(whole) * 10n ** BigInt(SCALE) + BigInt(decimals.padEnd(SCALE, "0").slice(0, SCALE));
-  }
-
   /** How many times something goes into an amount, rounded up. */
   const timesIn = (amount, one) => (one > 0n ? (amount + one - 1n) / one : 1n);
 
@@ -180,8 +190,8 @@ sap.ui.define(["promenade/generic/Clock", "promenade/simulator/Basket"], functio
       if (!line) {
         return lines;
       }
-      const worth = lines.reduce((sum, one) => sum + BigInt(one.quantity) * scaled(one.unitPrice), 0n);
-      const held = lines.reduce((sum, one) => sum + BigInt(one.quantity), 0n);
+      const worth = lines.reduce((total, one) => total + BigInt(one.quantity) * scaled(one.unitPrice), 0n);
+      const held = lines.reduce((total, one) => total + BigInt(one.quantity), 0n);
       const byAmount = worth < scaled(amount) ? timesIn(scaled(amount) - worth, scaled(line.unitPrice)) : 0n;
       const byPieces = timesIn(scaled(pieces), scaled("1")) - held;
       const more = [0n, byAmount, byPieces].reduce((one, other) => (one < other ? other : one));

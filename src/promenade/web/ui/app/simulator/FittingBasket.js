@@ -38,8 +38,8 @@ sap.ui.define(
       const places = status === "PILOT" ? pilots.flatMap((one) => one.pilotPosGroups) : posGroups;
       const filter = [
         Lookup.below(places.map(({posGroup}) => posGroup.code)),
-        experimentGroupId && `ID eq ${experimentGroupId}`,
-        controlGroupId && `ID ne ${controlGroupId}`,
+        Lookup.isId(experimentGroupId) && `ID eq ${experimentGroupId}`,
+        Lookup.isId(controlGroupId) && `ID ne ${controlGroupId}`,
         currency && `currency eq ${Lookup.quoted(currency)}`
       ].filter(Boolean);
       return filter.length ? Lookup.shopWhere(filter.join(" and "), known) : known;

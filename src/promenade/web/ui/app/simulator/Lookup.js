@@ -27,6 +27,7 @@ sap.ui.define(["promenade/net/Http"], function (Http) {
     read,
     isIn,
     quoted,
+    isId: (text) => GUID.test(text || ""),
 
     /** Rows whose field has one of these values, by few requests however many there are. */
     async among(set, field, values, options) {
@@ -105,7 +106,7 @@ sap.ui.define(["promenade/net/Http"], function (Http) {
 
     /** Name, status and validity of a promotion; null when there is none. */
     async promotion(id) {
-      if (!GUID.test(id)) {
+      if (!Lookup.isId(id)) {
         return null; // an address that somebody typed
       }
       const select = "ID,code,name,status,validFrom,validTo";
