@@ -274,7 +274,7 @@ class Translator:
                 return cast_term(self._subject(expression), expression.type_name, self._edm, self.context)
             case IsOf():
                 return self._is_of(expression)
-        raise not_implemented(f"An expression of this kind ({type(expression).__name__})")
+        raise not_implemented("An expression of this kind")
 
     def _subject(self, expression: Cast | IsOf) -> Term:
         return self._as_term(self._current if expression.source is None else self.resolve(expression.source))
