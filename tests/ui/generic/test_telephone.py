@@ -13,9 +13,9 @@ from tests.ui.measuring import require_room
 TELEPHONE = {"width": 390, "height": 844}
 
 
-@pytest.mark.parametrize("set_name", ["Articles", "Campaigns", "Clients", "AuditLogs"])
-def test_a_row_is_a_card_that_shows_what_matters_without_scrolling_sideways(desk: Desk, set_name: str) -> None:
-    page = desk.sit(address=f"/list/{set_name}", language="de", viewport=TELEPHONE)
+@pytest.mark.parametrize("address", ["list/Articles", "list/Campaigns", "list/Clients", "list/AuditLogs", "promotions"])
+def test_a_row_is_a_card_that_shows_what_matters_without_scrolling_sideways(desk: Desk, address: str) -> None:
+    page = desk.sit(address=f"/{address}", language="de", viewport=TELEPHONE)
     desk.settle(page)
     expect(page.locator(".sapUiTableContentRow:visible").first.locator(".promMuted:visible").first).to_be_visible()
     expect(page.get_by_role("columnheader")).to_have_count(1)
@@ -45,3 +45,21 @@ def test_the_filters_of_promotions_are_behind_the_same_button(desk: Desk) -> Non
     expect(page.locator("#promenade---promotions--search")).to_be_visible()
     page.get_by_role("button", name="Filters (1)", exact=True).click()
     expect(exclusivity).to_be_visible()
+
+
+def test_promotions_are_opened_and_chosen_by_their_cards(desk: Desk) -> None:
+    page = desk.sit("planner", address="promotions?status=RUNNING", viewport=TELEPHONE)
+    page.get_by_role("heading", name=re.compile(r"^Promotions \(")).wait_for()
+    rows = page.locator(".sapUiTableContentRow:visible")
+    for said in ("Running", "Validity:"):
+        expect(rows.get_by_text(said, exact=True).first).to_be_visible()
+    expect(page.get_by_text("Exclusivity:")).to_have_count(0)
+    link = rows.first.get_by_role("link")
+    name = link.inner_text()
+    page.locator(".sapUiTableRowSelectionCell:visible").first.click()
+    actions = page.get_by_role("toolbar", name="Promotions Header actions")
+    actions.get_by_role("button", name="Additional Options").click()
+    expect(page.get_by_role("button", name="Copy", exact=True)).to_be_enabled()
+    page.keyboard.press("Escape")
+    link.click()
+    page.get_by_role("heading", name=name).first.wait_for()

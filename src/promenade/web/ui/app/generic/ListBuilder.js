@@ -2,17 +2,17 @@ sap.ui.define(
   [
     "sap/m/HBox",
     "sap/m/ObjectMarker",
-    "sap/m/Text",
     "sap/m/VBox",
     "sap/ui/Device",
     "sap/ui/table/Column",
     "sap/ui/table/rowmodes/Auto",
     "sap/ui/table/rowmodes/Fixed",
+    "promenade/generic/Columns",
     "promenade/generic/Displays",
     "promenade/generic/ListTable",
     "promenade/generic/Texts"
   ],
-  function (HBox, ObjectMarker, Text, VBox, Device, Column, Auto, Fixed, Displays, ListTable, Texts) {
+  function (HBox, ObjectMarker, VBox, Device, Column, Auto, Fixed, Columns, Displays, ListTable, Texts) {
     "use strict";
 
     /** Makes the tables that `Lists` hands out; on its own so that the tables' library is fetched when one is shown. */
@@ -34,8 +34,6 @@ sap.ui.define(
     const AROUND = 1.5;
     const REM = 16;
     const NARROW = 1200;
-    const PHONE = 600;
-    const CARD = "card";
     const CODE_MAX = 18; // letters of the longest texts that are numbers of something, as an EAN: every digit counts
     const NUMBERS = new Set(["Edm.Int32", "Edm.Int64", "Edm.Decimal"]);
 
@@ -119,45 +117,24 @@ sap.ui.define(
       });
     }
 
-    /** A line of a card: what a value is called, and the value, where there is one. */
-    function line(label, control, path) {
-      const shown = new HBox({
-        wrap: "Wrap",
-        items: [new Text({text: `${label}:`}).addStyleClass("promMuted sapUiTinyMarginEnd"), control]
-      });
-      return path
-        ? shown.bindProperty("visible", {
-            parts: [{path, targetType: "any"}],
-            formatter: (value) => value !== null && value !== undefined && value !== ""
-          })
-        : shown;
-    }
-
     /** On a telephone a row is a card: its name, and below it what matters of it. */
     function cardColumn(fields, all) {
       const {meta, addedColumns = []} = all;
       const name = fields.find((one) => one.path === meta.titlePath) || fields[0];
       const rest = fields.filter((one) => one !== name && one.importance !== "Low");
-      const column = (meta.isDraft ? markedColumn : columnOf)(name, meta);
-      const head = column.getTemplate().addStyleClass("promCardHead");
-      column.setTemplate(
-        new VBox({
-          items: [
-            head,
-            ...rest.map((one) => line(one.label, Displays.display(one, {isInList: true}), one.path)),
-            ...addedColumns.map((one) => new VBox({items: [one.create(all)]}))
-          ]
-        }).addStyleClass("sapUiTinyMarginTopBottom")
-      );
+      const column = Columns.card((meta.isDraft ? markedColumn : columnOf)(name, meta), [
+        ...rest.map((one) => Columns.line(one.label, Displays.display(one, {isInList: true}), [one.path])),
+        ...addedColumns.map((one) => new VBox({items: [one.create(all)]}))
+      ]);
       column.data(
         "paths",
         [name, ...rest].map((one) => one.path)
       );
-      return column.setName(CARD).setWidth("auto").setMinWidth(0);
+      return column;
     }
 
     function columnsOf(fields, all) {
-      if (Device.resize.width < PHONE) {
+      if (Columns.isTelephone()) {
         return [cardColumn(fields, all)];
       }
       return [
@@ -174,7 +151,7 @@ sap.ui.define(
           selectionMode: "None",
           threshold: 50,
           enableColumnReordering: true,
-          showColumnVisibilityMenu: Device.resize.width >= PHONE,
+          showColumnVisibilityMenu: !Columns.isTelephone(),
           rowMode: all.rows === "auto" ? new Auto({minRowCount: 6}) : new Fixed({rowCount: all.rows}),
           noData: Texts.of("nothingFound"),
           columns: columnsOf(fields, all)

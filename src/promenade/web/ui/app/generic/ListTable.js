@@ -4,6 +4,7 @@ sap.ui.define(
     "sap/ui/model/Sorter",
     "sap/ui/table/Table",
     "sap/ui/table/TableRenderer",
+    "promenade/generic/Columns",
     "promenade/generic/Editing",
     "promenade/generic/Export",
     "promenade/generic/Extensions",
@@ -19,6 +20,7 @@ sap.ui.define(
     Sorter,
     Table,
     TableRenderer,
+    Columns,
     Editing,
     Export,
     Extensions,
@@ -243,21 +245,12 @@ sap.ui.define(
 
       /** What a person can give a name: the state, and the columns that are seen in their order. */
       getView() {
-        const seen = this.getColumns().filter((one) => one.getVisible());
-        return {state: this.getState(), columns: seen.map((one) => one.getName())};
+        return {state: this.getState(), columns: Columns.seen(this)};
       },
 
-      /** Shows the columns of a view: those that there are no more are left out. */
+      /** Shows the columns of a view. */
       showColumns({columns}) {
-        const all = new Map(this.getColumns().map((one) => [one.getName(), one]));
-        const seen = (Array.isArray(columns) ? columns : []).filter((name) => all.has(name));
-        if (seen.length) {
-          all.forEach((one, name) => one.setVisible(seen.includes(name)));
-          seen.forEach((name, at) => {
-            this.removeColumn(all.get(name));
-            this.insertColumn(all.get(name), at);
-          });
-        }
+        Columns.show(this, columns);
       },
 
       /** Shows a view, as if the person had asked for it. */

@@ -2,6 +2,7 @@ sap.ui.define(
   [
     "sap/ui/core/mvc/Controller",
     "sap/ui/model/json/JSONModel",
+    "promenade/generic/Columns",
     "promenade/generic/Export",
     "promenade/generic/Format",
     "promenade/generic/Messages",
@@ -23,6 +24,7 @@ sap.ui.define(
   function (
     Controller,
     JSONModel,
+    Columns,
     Export,
     Format,
     Messages,
@@ -58,6 +60,8 @@ sap.ui.define(
     /** What a list is filtered by, but for its search and its status, which are always seen. */
     const FILTERS = ["types", "exclusivity", "campaign", "validity", "editing"];
     const TYPES = ["ARTICLE", "RECEIPT", "BUNDLE", "COUPON", "LOYALTY"];
+    /** What a telephone shows of a promotion below its name. */
+    const ON_A_CARD = ["status", "validity", "campaign", "editing"];
     /** What stands in a file. */
     const EXPORTED = ["code", "name", "status", "type", "validFrom", "validTo", "priority", "exclusivityLevel"].concat([
       "campaign_ID",
@@ -106,6 +110,9 @@ sap.ui.define(
         const [meta] = await Promise.all([Meta.of(model, "Promotions"), GenericTexts.ready()]);
         await Page.fill(this, ["sap.f", "sap.ui.table"], "promenade.promotions.Promotions");
         Rows.fit(this.byId("table"));
+        if (Columns.isTelephone()) {
+          Columns.fold(this.byId("table").setShowColumnVisibilityMenu(false), ON_A_CARD);
+        }
         const binding = () => this.byId("table").getBinding("rows");
         const columns = () => EXPORTED.map((path) => Export.columnOf(meta.field(path)));
         this.byId("tools").addContent(
@@ -116,21 +123,11 @@ sap.ui.define(
 
       /** What a person can give a name: what the list is asked for, and which columns are seen. */
       _view() {
-        const columns = this.byId("table").getColumns();
-        return {
-          state: Address.write(this._model.getData(), DEFAULTS),
-          columns: columns.map((one) => one.getVisible())
-        };
-      },
-
-      _showColumns({columns = []}) {
-        this.byId("table")
-          .getColumns()
-          .forEach((one, at) => one.setVisible(columns[at] !== false));
+        return {state: Address.write(this._model.getData(), DEFAULTS), columns: Columns.seen(this.byId("table"))};
       },
 
       _showView(view) {
-        this._showColumns(view);
+        Columns.show(this.byId("table"), view.columns);
         this._go({...Address.read(view.state, DEFAULTS), campaignText: ""});
       },
 
@@ -140,7 +137,7 @@ sap.ui.define(
         this._isAsked = false;
         await this._filled;
         if (view) {
-          this._showColumns(view);
+          Columns.show(this.byId("table"), view.columns);
         }
         if (Object.keys(view?.state || {}).length) {
           this._showView(view); // whose address is this one's from now on
