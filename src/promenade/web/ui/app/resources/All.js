@@ -7,16 +7,17 @@ sap.ui.define(
     "promenade/resources/Coupons",
     "promenade/resources/Groups",
     "promenade/resources/People",
+    "promenade/resources/Sentences",
     "promenade/resources/Settings",
     "promenade/resources/Stores",
     "promenade/resources/Webhooks"
   ],
-  function (AuditTrail, Budgets, Campaigns, Clients, Coupons, Groups, People, Settings, Stores, Webhooks) {
+  function (AuditTrail, Budgets, Campaigns, Clients, Coupons, Groups, People, Sentences, Settings, Stores, Webhooks) {
     "use strict";
 
     // What the pages of single sets have beyond what follows from $metadata; said once, when this is required.
-    [AuditTrail, Budgets, Campaigns, Clients, Coupons, Groups, People, Settings, Stores, Webhooks].forEach((area) =>
-      area.extend()
+    [AuditTrail, Budgets, Campaigns, Clients, Coupons, Groups, People, Sentences, Settings, Stores, Webhooks].forEach(
+      (area) => area.extend()
     );
     return {};
   }
