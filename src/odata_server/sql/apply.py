@@ -83,6 +83,7 @@ class Derived:
     order: list[ColumnElement[Any]] = field(default_factory=list)
     limit: int | None = None
     offset: int = 0
+    parts: tuple[tuple[str, ...], ...] = ()  # of a concatenation: what each part's rows have, by the value of _PART
 
     def statement(self) -> Select[Any]:
         """Return the SELECT of all values, in the order of their names."""
@@ -94,15 +95,37 @@ class Derived:
         return found.offset(self.offset) if self.offset else found
 
     def wrapped(self) -> Derived:
-        """Return the same values over a sub-query, so that further steps apply to its result."""
-        inner = self.statement().subquery()
-        return Derived(inner, _over(inner, self.terms))
+        """Return the same values in the same order over a sub-query, so that further steps apply to its result."""
+        terms = {**self.terms, _ROW: self.numbered()} if self.order else self.terms
+        inner = replace(self, terms=terms).statement().subquery()
+        found = _over(inner, terms)
+        made = Derived(inner, found, parts=self.parts)
+        if self.order:
+            made.order = [found.pop(_ROW).element.asc()]
+        return made
+
+    def numbered(self) -> Term:
+        """Return the position of each row in the order, of rows without one in that of their values."""
+        order = [*self.order, *(term.element.asc() for term in self.terms.values())]
+        return Term(Primitive.INT64, func.row_number().over(order_by=order), nullable=False)
+
+    def with_value(self, name: str, term: Term) -> None:
+        """Add a value to all rows."""
+        self.terms = {**self.terms, name: term}
+        self.parts = tuple((*one, name) for one in self.parts)
 
     def records(self, rows: Sequence[Sequence[Any]], shape: Shape) -> list[Record]:
         """Convert the rows of this SELECT to values of the model, with paths as nested dicts."""
-        converters = [computed_column(term, shape)[1] for term in self.terms.values()]
-        paths = [tuple(name.split("/")) for name in self.terms]
-        return [_record(row, paths, converters) for row in rows]
+        columns = {
+            name: (at, tuple(name.split("/")), computed_column(term, shape)[1])
+            for at, (name, term) in enumerate(self.terms.items())
+        }
+        if not self.parts:
+            every = list(columns.values())
+            return [_record(row, every) for row in rows]
+        number = list(columns).index(_PART)
+        shapes = [[columns[name] for name in one if name in columns] for one in self.parts]
+        return [_record(row, shapes[row[number]]) for row in rows]
 
 
 def _over(inner: FromClause, terms: Mapping[str, Term]) -> dict[str, Term]:
@@ -114,38 +137,56 @@ def _over(inner: FromClause, terms: Mapping[str, Term]) -> dict[str, Term]:
     }
 
 
-def _record(row: Sequence[Any], paths: Sequence[tuple[str, ...]], converters: Sequence[Convert | None]) -> Record:
+def _record(row: Sequence[Any], columns: Sequence[tuple[int, tuple[str, ...], Convert | None]]) -> Record:
     record: Record = {}
-    for value, path, convert in zip(row, paths, converters, strict=True):
-        at = record
+    for position, path, convert in columns:
+        value, at = row[position], record
         for name in path[:-1]:
             at = at.setdefault(name, {})
         at[path[-1]] = convert(value) if convert is not None and value is not None else value
     return record
 
 
-def stacked(parts: Sequence[Derived]) -> Derived:
-    """Concatenate the rows of all parts; a value that a part lacks is null.
+# Of a concatenation: which part a row is of, and its position there.
+_PART = f"{HIDDEN}part"
+_ROW = f"{HIDDEN}row"
 
-    Raise 501 if parts hold values of one name in different forms.
+
+def stacked(parts: Sequence[Derived]) -> Derived:
+    """Concatenate the rows of all parts, each in its own order; a row has the values of its part alone.
+
+    For later steps, a value that a part lacks is null. Raise 501 if parts hold values of one name in different forms.
     """
     terms: dict[str, Term] = {}
+    shapes: list[tuple[str, ...]] = []
+    numbered = []
     for part in parts:
-        for name, term in part.terms.items():
+        before = whole(len(shapes))
+        number = part.terms[_PART].element + before if part.parts else before
+        shapes += part.parts or [tuple(part.terms)]
+        place = Term(Primitive.INT64, type_coerce(number, BigInteger()), nullable=False)
+        numbered.append(replace(part, terms={**part.terms, _PART: place, _ROW: part.numbered()}))
+        for name, term in numbered[-1].terms.items():
             known = terms.setdefault(name, term)
             if (known.type, known.storage) != (term.type, term.storage):
                 raise not_implemented(f"To concat values of different types as {name}")
-    selects = []
-    for part in parts:
-        inner = part.statement().subquery()
-        own = _over(inner, part.terms)
-        columns = [
+    union = union_all(*(_with_all(part, terms) for part in numbered)).subquery()
+    found = _over(union, {name: replace(term, nullable=True) for name, term in terms.items()})
+    made = Derived(union, found, parts=tuple(shapes))
+    made.order = [found[_PART].element.asc(), found.pop(_ROW).element.asc()]
+    return made
+
+
+def _with_all(part: Derived, terms: Mapping[str, Term]) -> Select[Any]:
+    """Return a SELECT of these values, of which a part may lack some."""
+    inner = part.statement().subquery()
+    own = _over(inner, part.terms)
+    return select(
+        *(
             (own[name].element if name in own else type_coerce(null(), term.element.type)).label(f"v{at}")
             for at, (name, term) in enumerate(terms.items())
-        ]
-        selects.append(select(*columns))
-    union = union_all(*selects).subquery()
-    return Derived(union, _over(union, {name: replace(term, nullable=True) for name, term in terms.items()}))
+        )
+    )
 
 
 _STEPS_MAX = 20
@@ -179,7 +220,7 @@ def _selected(found: Derived, options: QueryOptions) -> Derived:
     kept = {
         name: term
         for name, term in found.terms.items()
-        if any(name == one or name.startswith(f"{one}/") for one in names)
+        if name == _PART or any(name == one or name.startswith(f"{one}/") for one in names)
     }
     return replace(found, terms=kept)
 
@@ -326,7 +367,8 @@ class _Steps:
     def result(self) -> Derived:
         """Return the rows after all steps."""
         found = self._values()
-        return replace(found, terms={name: term for name, term in found.terms.items() if not name.startswith(HIDDEN)})
+        shown = {name: term for name, term in found.terms.items() if name == _PART or not name.startswith(HIDDEN)}
+        return replace(found, terms=shown)
 
     def _branch(self, part: Apply) -> _Steps:
         copy = None if self.derived is None else replace(self.derived)
@@ -355,12 +397,12 @@ class _Steps:
             else:
                 before = self.scope.uses.weight
                 term = materialised(self._reader(found).term(item.expression), self.translator.context)
-                found.terms = {**found.terms, item.alias: term}
+                found.with_value(item.alias, term)
                 self.units[item.alias] = tuple(self._units(item.expression))
                 self.nodes[item.alias] = self.scope.uses.weight - before
 
     def _group(self, paths: tuple[tuple[str, ...], ...], apply: Apply) -> None:
-        if self.derived is not None and (self.derived.order or self.derived.limit is not None or self.derived.offset):
+        if self.derived is not None and (self.derived.limit is not None or self.derived.offset):
             self.derived = self.derived.wrapped()
         for one in apply[:-1]:
             if not isinstance(one, Filter):
