@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import (
@@ -30,7 +31,7 @@ from sqlalchemy import (
 
 from odata_server.edm import ComplexType, Primitive
 from odata_server.errors import bad_request, not_implemented
-from odata_server.expressions import CountOf, Expression, Literal, Member
+from odata_server.expressions import Binary, CountOf, Expression, Literal, Member
 from odata_server.sql.order import clauses_of
 from odata_server.sql.projection import Convert, Record, Shape, computed_column
 from odata_server.sql.scopes import Named, Scope
@@ -61,6 +62,7 @@ from odata_server.syntax import (
     Filter,
     GroupBy,
     Identity,
+    OrderItem,
     OrderTransformation,
     QueryOptions,
     Skip,
@@ -106,7 +108,8 @@ class Derived:
 
     def numbered(self) -> Term:
         """Return the position of each row in the order, of rows without one in that of their values."""
-        order = [*self.order, *(term.element.asc() for term in self.terms.values())]
+        shown = [term.element.asc() for name, term in self.terms.items() if not name.startswith(HIDDEN)]
+        order = [*self.order, *shown]
         return Term(Primitive.INT64, func.row_number().over(order_by=order), nullable=False)
 
     def with_value(self, name: str, term: Term) -> None:
@@ -285,19 +288,48 @@ class _Steps:
                 if found.limit is not None:
                     found = self.derived = found.wrapped()
                 found.offset += one.count
-            case TopOf(name="topcount" | "bottomcount") if isinstance(one.count, Literal):
+            case TopOf(name="topcount" | "bottomcount"):
                 self._most(one)
+            case TopOf():
+                self._sharing(one)
             case _:
                 raise not_implemented(f"The transformation {getattr(one, 'name', type(one).__name__)}")
 
-    def _most(self, one: TopOf) -> None:
+    def _most(self, one: TopOf) -> Derived:
+        """Order the rows by an expression, and keep so many."""
         count = one.count.value if isinstance(one.count, Literal) else None
-        if not isinstance(count, int) or count < 1:
+        is_count = one.name.endswith("count")
+        if type(count) is not int and (is_count or not isinstance(count, Decimal)):
+            raise bad_request("TYPE_MISMATCH", f"{one.name} takes a {'whole ' if is_count else ''}number.", "$apply")
+        if is_count and count < 1:
             raise bad_request("TYPE_MISMATCH", f"{one.name} takes a number of at least 1.", "$apply")
         found = self._values(cut=True)
-        term = materialised(self._reader(found).term(one.expression), self.translator.context)
-        found.order = [term.element.desc() if one.name == "topcount" else term.element.asc()]
-        found.limit = count
+        found.order = clauses_of((OrderItem(one.expression, one.name.startswith("top")),), self._reader(found))
+        found.limit = count if isinstance(count, int) and is_count else None
+        return found
+
+    def _sharing(self, one: TopOf) -> None:
+        """Keep as few rows as have the wanted sum, or the wanted percentage of the sum of all, the greatest first."""
+        found = self.derived = self._most(one).wrapped()
+        reader = self._reader(found)
+        amount = materialised(reader.term(one.expression), reader.context)
+        if amount.collection or amount.type not in NUMBERS:
+            raise mismatch(f"{amount.name or 'An expression'} ({type_name(amount)}) has no sum.", amount)
+        before, total = Member(f"{HIDDEN}before"), Member(f"{HIDDEN}total")
+        found.terms = {
+            **found.terms,
+            before.name: _sum(amount, reader.context, {"order_by": found.order, "rows": (None, -1)}),
+            total.name: _sum(amount, reader.context, {}),
+        }
+        reached: Expression = before
+        wanted: Expression = one.count
+        if one.name.endswith("percent"):
+            reached = Binary("mul", before, Literal(100, Primitive.INT32))
+            wanted = Binary("mul", total, wanted)
+        nothing = Binary("eq", before, Literal(None))  # before the first row
+        positive = Binary("gt", one.count, Literal(0, Primitive.INT32))
+        found = self.derived = found.wrapped()
+        self._filter(Binary("and", positive, Binary("or", nothing, Binary("lt", reached, wanted))))
 
     # ---- rows ----
 
@@ -502,8 +534,11 @@ def _least_or_most(method: str, term: Term) -> Term:
     return Term(term.type, type_coerce(found, term.element.type), term.storage)
 
 
-def _sum(term: Term, context: Context) -> Term:
+def _sum(term: Term, context: Context, window: Mapping[str, Any] | None = None) -> Term:
+    """Return the sum over the rows of a group, or over those of a window around each row."""
     total: ColumnElement[Any] = func.sum(term.element)
+    if window is not None:
+        total = func.sum(term.element).over(**window)
     if term.type in INTEGERS:
         return Term(Primitive.INT64, type_coerce(total, BigInteger() if context.sqlite else Numeric()))
     return Term(term.type, type_coerce(total, term.element.type), term.storage)
