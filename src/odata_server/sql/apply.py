@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from itertools import chain, product
+from math import prod
 from typing import Any
 
 from sqlalchemy import (
@@ -263,10 +265,10 @@ class _Steps:
                 self._compute(one)
             case Aggregate():
                 self._group((), (one,))
-            case GroupBy():
-                if one.rollups:
-                    raise not_implemented("rollup")
+            case GroupBy(rollups=()):
                 self._group(one.paths, one.apply)
+            case GroupBy():
+                self.step(_rolled_up(one))
             case Concat():
                 branches = [self._branch(part) for part in one.parts]
                 amounts = sorted({name for one in branches for name, units in one._named_units().items() if units})
@@ -492,6 +494,18 @@ class _Steps:
             terms[hidden] = the_one(one)
             kept.append(Member(hidden))
         units[name] = tuple(kept)
+
+
+def _rolled_up(one: GroupBy) -> Concat:
+    """Return the same groups level by level: those by all properties of each rollup first, by its first one last."""
+    if any(len(rollup) == 1 for rollup in one.rollups):
+        raise not_implemented("rollup of a named hierarchy")
+    if prod(map(len, one.rollups)) > _STEPS_MAX:
+        raise bad_request("EXPRESSION_TOO_LARGE", f"$apply takes {_STEPS_MAX} levels of groups at most.", "$apply")
+    levels = ([rollup[:count] for count in range(len(rollup), 0, -1)] for rollup in one.rollups)
+    return Concat(
+        tuple((GroupBy((*one.paths, *chain.from_iterable(chosen)), one.apply),) for chosen in product(*levels))
+    )
 
 
 def _grouping(element: ColumnElement[Any]) -> ColumnElement[Any]:
