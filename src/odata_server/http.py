@@ -58,6 +58,14 @@ def error_body(error: ODataError) -> dict[str, Any]:
 
 
 def error_response(error: ODataError, version: str) -> Response:
-    """Return the response that OData prescribes for a failed request, always ``application/json``."""
-    headers = {"Content-Type": "application/json", "OData-Version": version, **error.headers}
+    """Return the response that OData prescribes for a failed request, always ``application/json``.
+
+    Its messages are English; a host that translates them says so in the headers of its errors.
+    """
+    headers = {
+        "Content-Type": "application/json",
+        "Content-Language": "en",
+        "OData-Version": version,
+        **error.headers,
+    }
     return Response(error.status, headers, msgspec.json.encode({"error": error_body(error)}))

@@ -81,6 +81,7 @@ async def test_the_client_chooses_the_version_of_the_response(
     assert ("@context" if version == "4.01" else "@odata.context") in answer.json
     refused = await reader("GET", "Nothing", **headers)
     assert refused.headers["OData-Version"] == version
+    assert (refused.headers["Content-Language"], answer.headers.get("Content-Language")) == ("en", None)
 
 
 @pytest.mark.parametrize(
