@@ -72,6 +72,10 @@ class Catalogue:
     def get(self, promotion_id: str) -> CompiledPromotion | None:
         return self._promotions.get(promotion_id)
 
+    def promotions(self) -> list[CompiledPromotion]:
+        """All of them, in no particular order."""
+        return list(self._promotions.values())
+
     def put(self, definition: PromotionDefinition) -> None:
         """Compile and index one promotion in place of its earlier version.
 
@@ -79,10 +83,21 @@ class Catalogue:
         replaced it.
         """
         self.remove(definition.id)
-        promotion = compile_promotion(definition)
+        self._add(compile_promotion(definition))
+
+    @classmethod
+    def compiled(cls, promotions: Iterable[CompiledPromotion], article_groups: ArticleGroups) -> Catalogue:
+        """Return a catalogue of promotions that are compiled already."""
+        made = cls()
+        made.article_groups = article_groups
+        for promotion in promotions:
+            made._add(promotion)
+        return made
+
+    def _add(self, promotion: CompiledPromotion) -> None:
         self._promotions[promotion.id] = promotion
         self._index.add(promotion)
-        if promotion.control_groups or (definition.is_experiment and definition.control_group_id):
+        if promotion.control_groups or (promotion.definition.is_experiment and promotion.definition.control_group_id):
             self._controls[promotion.id] = promotion
 
     def remove(self, promotion_id: str) -> None:

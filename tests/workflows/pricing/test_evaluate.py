@@ -23,7 +23,7 @@ from promenade.store.pricing.catalogue import Catalogues
 from promenade.store.pricing.changes import record_change
 from promenade.store.pricing.iterations import find_iteration
 from promenade.workflows.context import Context
-from promenade.workflows.pricing.evaluate import PricedIteration, PricingRequest, evaluate, simulate
+from promenade.workflows.pricing.evaluate import PricedIteration, PricingRequest, evaluate, simulate, try_out
 from promenade.workflows.pricing.replay import replay
 
 NOW = datetime(2026, 5, 4, 12, 0, 0, 123456, tzinfo=UTC)
@@ -138,6 +138,20 @@ async def test_inactive_promotions_apply_only_in_simulations_on_request(context:
     assert (await simulate(context, TENANT, asking)).outcome.discount_minor == 200
     assert (await simulate(context, TENANT, basket())).outcome.discount_minor == 0
     assert (await evaluate(context, TENANT, asking)).outcome.discount_minor == 0
+
+
+async def test_a_basket_is_tried_out_with_a_promotion_as_it_is_not_yet(context: Context) -> None:
+    for number, percent in ((1, 10), (2, 20)):
+        drafted = percent_off(number, percent, status="DRAFT")
+        await author(context.database, "Promotions", drafted, uuid(3, number))
+    known = await context.catalogues.current(TENANT)
+    trial = await known.trial(replace(known.definitions[uuid(3, 1)], status="ACTIVE"))
+    assert (await try_out(context, TENANT, basket(), trial)).outcome.discount_minor == 200
+    for price_ in (try_out, simulate):
+        assert (await price_(context, TENANT, basket())).outcome.discount_minor == 0
+    await author(context.database, "Promotions", percent_off(3, 30), uuid(3, 3))
+    assert (await try_out(context, TENANT, basket())).outcome.discount_minor == 600
+    assert (await try_out(context, TENANT, basket(), trial)).outcome.discount_minor == 200
 
 
 @pytest.mark.parametrize("verb", [evaluate, simulate])
@@ -365,6 +379,15 @@ async def test_guessing_codes_is_throttled_but_pricing_is_not(coupons: Context) 
     assert [one.reason for one in outcome.coupons_refused] == ["TOO_MANY_ATTEMPTS"]
     assert outcome.subtotal_minor == 2000
     outcome = (await evaluate(coupons, TENANT, replace(asking, coupons=("C1",), client_id="till-2"))).outcome
+    assert outcome.coupons_refused == ()
+
+
+async def test_codes_that_are_tried_out_are_no_guesses(coupons: Context) -> None:
+    asking = basket(coupons=tuple(f"guess-{n}" for n in range(60)), client_id="till-1")
+    for _ in range(2):
+        outcome = (await try_out(coupons, TENANT, asking)).outcome
+        assert {one.reason for one in outcome.coupons_refused} == {"UNKNOWN_CODE"}
+    outcome = (await evaluate(coupons, TENANT, replace(asking, coupons=("C1",)))).outcome
     assert outcome.coupons_refused == ()
 
 

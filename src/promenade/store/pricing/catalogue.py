@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from promenade.engine.catalogue import Catalogue
 from promenade.engine.definition import DefinitionError, PromotionDefinition
@@ -76,6 +76,26 @@ class TenantCatalogue:
         self.gifts.pop(promotion_id, None)
         self.pieces.pop(promotion_id, None)
         self.skipped.discard(promotion_id)
+
+    async def trial(self, definition: PromotionDefinition) -> TenantCatalogue:
+        """Return a private copy with ``definition`` in place of its present version; later changes do not reach it."""
+        promotions, groups = self.compiled.promotions(), self.compiled.article_groups
+        copy = replace(
+            self,
+            definitions=dict(self.definitions),
+            by_hash={},
+            gifts=dict(self.gifts),
+            pieces=dict(self.pieces),
+            skipped=set(self.skipped),
+            linked={},
+        )
+
+        def fill() -> None:
+            copy.compiled = Catalogue.compiled(promotions, groups)
+            copy.put(definition)
+
+        await asyncio.to_thread(fill)
+        return copy
 
     def _hash(self, promotion_id: str) -> str:
         compiled = self.compiled.get(promotion_id)

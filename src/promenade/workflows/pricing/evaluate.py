@@ -127,15 +127,22 @@ async def evaluate(context: Context, tenant_id: str, request: PricingRequest) ->
 async def simulate(context: Context, tenant_id: str, request: PricingRequest) -> PricedIteration:
     """Price the basket without storing anything. Raises as `evaluate`."""
     pricing = _Pricing(context, tenant_id, request, include_inactive=request.include_inactive)
-    known = await context.catalogues.current(tenant_id)
-    for _ in range(ATTEMPTS_MAX):
-        version = known.version
-        outcome = await pricing.price(known)
-        if known.is_still(version) and not pricing.is_outdated:
-            await pricing.count_failures()
-            return pricing.answer(outcome, None, context.data_age(version.changed_at))
-        known = await context.catalogues.refresh(tenant_id, version)
-    raise _changing()
+    priced = await pricing.simulated()
+    await pricing.count_failures()
+    return priced
+
+
+async def try_out(
+    context: Context, tenant_id: str, request: PricingRequest, catalogue: TenantCatalogue | None = None
+) -> PricedIteration:
+    """Price the basket like `simulate`, without a trace: no failed look-up of a code counts, no cloud is asked.
+
+    ``catalogue``: a private copy to price it with instead of the present one. Raises as `evaluate`.
+    """
+    pricing = _Pricing(context, tenant_id, request, include_inactive=request.include_inactive, is_trial=True)
+    if catalogue is None:
+        return await pricing.simulated()
+    return pricing.answer(await pricing.price(catalogue), None, None)
 
 
 def _changing() -> Unavailable:
@@ -150,6 +157,7 @@ class _Pricing:
         "_failed",
         "_fetched",
         "_include_inactive",
+        "_is_linked",
         "_missing",
         "_not_held",
         "_request",
@@ -167,8 +175,17 @@ class _Pricing:
     settings: Settings
     facts: Facts
 
-    def __init__(self, context: Context, tenant_id: str, request: PricingRequest, *, include_inactive: bool) -> None:
+    def __init__(
+        self,
+        context: Context,
+        tenant_id: str,
+        request: PricingRequest,
+        *,
+        include_inactive: bool,
+        is_trial: bool = False,
+    ) -> None:
         self._context = context
+        self._is_linked = context.uplink is not None and not is_trial  # whether it may ask the cloud
         self._tenant_id = tenant_id
         self._request = request
         self._include_inactive = include_inactive
@@ -180,6 +197,18 @@ class _Pricing:
         self.transaction_id = request.transaction_id or context.new_id()
         self.received_at = context.clock()
         self.at = self.received_at if request.timestamp is None else request.timestamp.astimezone(UTC)
+
+    async def simulated(self) -> PricedIteration:
+        """Price against the present catalogue, and again if it has changed meanwhile."""
+        context, tenant_id = self._context, self._tenant_id
+        known = await context.catalogues.current(tenant_id)
+        for _ in range(ATTEMPTS_MAX):
+            version = known.version
+            outcome = await self.price(known)
+            if known.is_still(version) and not self.is_outdated:
+                return self.answer(outcome, None, context.data_age(version.changed_at))
+            known = await context.catalogues.refresh(tenant_id, version)
+        raise _changing()
 
     async def price(self, known: TenantCatalogue) -> Outcome:
         """Price against ``known``; sets `basket`, `settings` and `facts` to those used."""
@@ -218,7 +247,7 @@ class _Pricing:
             return price(selection, self.facts)
         await self._read_limits(selection)
         outcome = price(selection, self.facts)
-        if self._context.uplink is not None and await self._fetch_shares(lacking(selection, self.facts, outcome)):
+        if self._is_linked and await self._fetch_shares(lacking(selection, self.facts, outcome)):
             await self._read_limits(selection)
             outcome = price(selection, self.facts)
         return outcome
@@ -278,7 +307,7 @@ class _Pricing:
         presented = Presented(self.transaction_id, self._customer_id, self.at, failed, self._context.origin)
         look, tenant_id = self._context.database.look, self._tenant_id
         coupons = await read_coupons(look, tenant_id, codes, known.surroundings, presented)
-        if self._context.uplink is None:
+        if not self._is_linked:
             return coupons
         used_up = [
             (COUPON_TYPE, fact.coupon_type_id)
