@@ -184,6 +184,8 @@ ACTION_FAULTS: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
         ("CouponTypes", "activate"): (_GONE,),
         ("CouponTypes", "deactivate"): (_GONE,),
         ("Budgets", "activate"): (_MOVED,),
+        ("BasketTests", "run"): ("409 `CHANGED_MEANWHILE`: the test has changed while it ran",),
+        ("BasketTests", "runAll"): ("503: promotions kept changing while it ran",),
         ("NotificationLogs", "replay"): (
             "409 `EVENT_GONE`: the event is no longer kept",
             "409 `SUBSCRIPTION_GONE`, `SUBSCRIPTION_INACTIVE`: whom it was for was deleted, or is switched off",
@@ -239,7 +241,8 @@ def _action(one: Operation) -> str:
 
 
 def _call(one: Operation) -> str:
-    path = f"/admin/{one.binding}(<ID>)/{one.name}"
+    row = "" if one.binding_collection else "(<ID>)"
+    path = f"/admin/{one.binding}{row}/{one.name}"
     return f"GET {path}()" if isinstance(one, Function) else f"POST {path}"
 
 

@@ -35,7 +35,7 @@ ApplicationQuantityModes CalculationModes RoundingModes SelectionTypes ArticleSo
 LogicalConnectors ComparisonOperators ConditionTypes ConditionValueCategories ActionTypes DistributionModes
 ExclusionTypes ResolutionStrategies BudgetStatuses CouponCodeTypes CouponStatuses CouponCodeStatuses
 CouponReturnPolicies EarnedCouponPolicies StakeholderTypes CalculationLogStatuses LoyaltyActionTypes
-LoyaltyTargetScopes CampaignStatuses Currencies UseCases ReturnPolicies
+LoyaltyTargetScopes CampaignStatuses Currencies UseCases ReturnPolicies BasketTestStatuses
 """)
 
 

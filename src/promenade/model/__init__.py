@@ -9,6 +9,7 @@ from promenade.model.declare import EntityType, declared
 from promenade.model.promotions import (
     actions,
     approvals,
+    basket_tests,
     campaigns,
     conditions,
     forecasts,
@@ -26,8 +27,8 @@ __all__ = ["EntityType", "code_list", "code_lists", "entities", "entity"]
 
 _MODULES = (
     promotions, conditions, actions, campaigns, templates, pilots, articles, pos_groups, budgets, coupons, logs,
-    forecasts, approvals, jobs, webhooks, sync, tenants, clients, people, usage_reports, money_reports, arm_reports,
-    advice_reports, aggregator,
+    forecasts, approvals, basket_tests, jobs, webhooks, sync, tenants, clients, people, usage_reports, money_reports,
+    arm_reports, advice_reports, aggregator,
 )  # fmt: skip
 
 

@@ -273,6 +273,12 @@ _declare("CampaignStatuses", "Statuses of campaigns.", {
     "CANCELLED": "Cancelled; its promotions do not run.",
 })  # fmt: skip
 
+_declare("BasketTestStatuses", "Results of tests of prices.", {
+    "NEVER_RUN": "Not run since the test was last changed.",
+    "PASSED": "Total and promotions are as expected.",
+    "FAILED": "Total or promotions are not as expected, or the basket cannot be priced.",
+})  # fmt: skip
+
 _declare("UseCases", "Uses of promotion templates.", {
     "SEASONAL": "A season or a holiday.",
     "CLEARANCE": "Clearing stock.",

@@ -169,6 +169,7 @@ def admin_operations() -> tuple[Operation, ...]:
             "Activates the budget: its status becomes ACTIVE, or SCHEDULED if its validity has not started.",
         ),
         *_of_webhooks(),
+        *_of_basket_tests(),
         _move(
             "Clients",
             "withdrawTokens",
@@ -186,7 +187,7 @@ def admin_operations() -> tuple[Operation, ...]:
 
 def _admin_complex_types() -> tuple[ComplexType, ...]:
     """The values that the actions return."""
-    return (_FINDING, _ISSUED_COUPON, _REPLAYED_EVENTS)
+    return (_FINDING, _ISSUED_COUPON, _REPLAYED_EVENTS, _TEST_RUN)
 
 
 def _of_promotions() -> tuple[Operation, ...]:
@@ -346,6 +347,29 @@ def _of_webhooks() -> tuple[Operation, ...]:
     )
 
 
+def _of_basket_tests() -> tuple[Operation, ...]:
+    return (
+        _move("BasketTests", "run", "Prices the basket by the present promotions and keeps whether the test passes."),
+        Action(
+            name="runAll",
+            binding="BasketTests",
+            binding_collection=True,
+            parameters=(
+                Parameter(
+                    name="promotionId",
+                    type=Primitive.GUID,
+                    annotations=_described("The promotion whose tests are run; without one all tests are."),
+                ),
+            ),
+            returns=ReturnType(type=_TEST_RUN, nullable=False),
+            annotations=_described(
+                "Runs tests, those first whose last run is the longest ago: at most 100 in at most 10 seconds. If some"
+                " are left, another call runs them."
+            ),
+        ),
+    )
+
+
 def _moment(name: str, text: str) -> Parameter:
     return Parameter(
         name=name, type=Primitive.DATE_TIME_OFFSET, precision=6, nullable=False, annotations=_described(text)
@@ -362,6 +386,10 @@ def _text(name: str, length: int, text: str, *, nullable: bool = True) -> Proper
     return Property(
         name=name, type=Primitive.STRING, max_length=length, nullable=nullable, annotations=_described(text)
     )
+
+
+def _number(name: str, text: str) -> Property:
+    return Property(name=name, type=Primitive.INT32, nullable=False, annotations=_described(text))
 
 
 def _id(name: str, text: str) -> Property:
@@ -399,12 +427,7 @@ _ISSUED_COUPON = ComplexType(
 _REPLAYED_EVENTS = ComplexType(
     name="ReplayedEvents",
     properties=(
-        Property(
-            name="events",
-            type=Primitive.INT32,
-            nullable=False,
-            annotations=_described("Number of events to be sent."),
-        ),
+        _number("events", "Number of events to be sent."),
         Property(
             name="until",
             type=Primitive.DATE_TIME_OFFSET,
@@ -416,4 +439,13 @@ _REPLAYED_EVENTS = ComplexType(
         ),
     ),
     annotations=_described("The result of replaying missed events."),
+)
+_TEST_RUN = ComplexType(
+    name="BasketTestRun",
+    properties=(
+        _number("passed", "Number of tests that passed."),
+        _number("failed", "Number of tests that failed."),
+        _number("left", "Number of tests that were not run, because there are too many or they take too long."),
+    ),
+    annotations=_described("The result of running many tests."),
 )

@@ -13,6 +13,7 @@ from promenade.errors import NotFound
 from promenade.store.driver.rows import insert_rows
 from promenade.store.driver.session import Session
 from promenade.store.pricing.changes import record_change
+from promenade.web.promotions.basket_tests import read_request
 from promenade.workflows.promotions.check import check_promotion
 from tests.kit.processor_time import processor_time
 from tests.workflows.shop import NOON, Shop, identity
@@ -45,7 +46,7 @@ async def check(shop: Shop, name: str = "off") -> list[Finding]:
         await record_change(session, "Promotions", at=shop.now[0])
 
     await shop.context.database.write(changed, tenant=shop.tenant)
-    return await check_promotion(shop.context, shop.tenant, identity(name), shop.now[0])
+    return await check_promotion(shop.context, shop.tenant, identity(name), shop.now[0], read_request)
 
 
 async def codes(shop: Shop, name: str = "off") -> list[tuple[str, str]]:
@@ -133,9 +134,9 @@ async def test_the_check_finds_overlaps_by_article_groups(tested: Shop) -> None:
 
 async def test_missing_and_foreign_promotions_cannot_be_checked(tested: Shop) -> None:
     with pytest.raises(NotFound):
-        await check_promotion(tested.context, tested.tenant, identity("nobody"), tested.now[0])
+        await check_promotion(tested.context, tested.tenant, identity("nobody"), tested.now[0], read_request)
     with pytest.raises(NotFound):
-        await check_promotion(tested.context, "tenant-b", identity("off"), tested.now[0])
+        await check_promotion(tested.context, "tenant-b", identity("off"), tested.now[0], read_request)
 
 
 async def test_the_check_reads_the_latest_committed_state(tested: Shop) -> None:

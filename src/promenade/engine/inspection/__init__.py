@@ -6,7 +6,7 @@ finding states what is certain by the classes that price sales; where something 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from promenade.engine.catalogue import compile_promotion
 from promenade.engine.definition import DefinitionError, PromotionDefinition
@@ -35,6 +35,7 @@ __all__ = [
     "Finding",
     "PlaceSeen",
     "Tenant",
+    "by_severity",
     "inspect",
     "others_articles",
 ]
@@ -49,8 +50,7 @@ def inspect(definition: PromotionDefinition, tenant: Tenant, others: Sequence[Co
     ``others`` are the tenant's compiled promotions, with or without this one. No definition makes this raise.
     """
     scene = scene_of(definition, tenant)
-    found = [*check_standing(scene), *check_conditions(scene), *check_actions(scene)]
-    found.sort(key=_severity)
+    found = by_severity([*check_standing(scene), *check_conditions(scene), *check_actions(scene)])
     rest = len(found) - FINDINGS_MAX
     if rest > 0:
         message = f"There are {rest} more findings about the promotion itself, which are not listed here."
@@ -58,7 +58,12 @@ def inspect(definition: PromotionDefinition, tenant: Tenant, others: Sequence[Co
     compiled = _compiled(definition)
     if compiled is not None:
         found += check_overlaps(scene, compiled, others)
-    return sorted(found, key=_severity)
+    return by_severity(found)
+
+
+def by_severity(findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings, errors first, otherwise in the same order."""
+    return sorted(findings, key=_severity)
 
 
 def _severity(one: Finding) -> int:

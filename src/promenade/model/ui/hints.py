@@ -51,6 +51,9 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "WebhookSubscriptions": (
             "name", "callbackUrl", "isActive", "failureCount", "disabledAt", "previousSecretUntil",
         ),
+        "BasketTests": (
+            "name", "status", "promotion_ID", "expectedTotal", "actualTotal", "difference", "pricedAt", "lastRunAt",
+        ),
         "People": ("userName", "name", "scopes", "isActive", "lastSignInAt", "codeSince", "invitedUntil"),
         "Clients": ("name", "clientId", "scopes", "isActive", "lastUsedAt", "rotatedAt", "formerUntil"),
     }
@@ -77,7 +80,12 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "Approval": ("approval", "approvalFromAmount", "approvalCurrency", "approverScope"),
             "Reports": ("significanceLevel",),
             "Interfaces": ("masterDataCallbackUrl",),
-        }
+        },
+        "BasketTests": {
+            "Basket": ("request", "pricedAt"),
+            "Expected": ("expectedTotal", "currency"),
+            "Result": ("status", "lastRunAt", "actualTotal", "difference"),
+        },
     }
 )
 """The groups of fields of an entity that has groups of its own, by their labels; the rest is general information."""

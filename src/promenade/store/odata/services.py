@@ -331,9 +331,9 @@ def _total_share(source: sa.FromClause) -> sa.ColumnElement[Any]:
 
 
 _WITH_STATUS = (
-    "ArticleImportJobItems", "ArticleImportJobs", "Budgets", "CalculationLogs", "Campaigns", "CouponCodeBatches",
-    "CouponCodes", "CouponTypes", "ImportJobs", "LocalDeployments", "NotificationLogs", "Promotions",
-    "PromotionsCalendar", "SyncHistory",
+    "ArticleImportJobItems", "ArticleImportJobs", "BasketTests", "Budgets", "CalculationLogs", "Campaigns",
+    "CouponCodeBatches", "CouponCodes", "CouponTypes", "ImportJobs", "LocalDeployments", "NotificationLogs",
+    "Promotions", "PromotionsCalendar", "SyncHistory",
 )  # fmt: skip
 
 COMPUTED: Mapping[tuple[str, str], Column] = {

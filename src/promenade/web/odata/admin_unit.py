@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from odata_server.draft import ACTIVATE, EDIT, IS_ACTIVE, PREPARE
 from odata_server.edm import Action, DraftRole, DraftWay, EntitySet
@@ -36,6 +36,7 @@ class AdminUnit(AuthoredUnit):
         authoring: Authoring,
         drafts: Drafts,
         actions: AdminOperations,
+        examined: Examined,
         at: datetime,
         caller: Caller,
     ) -> None:
@@ -46,6 +47,7 @@ class AdminUnit(AuthoredUnit):
         """Whether what it writes comes out of a draft."""
         self.prepared: Prepared = {}
         self._actions = actions
+        self._examined = examined
 
     async def create(self, entity_set: EntitySet, payload: Payload) -> Key:
         """Create a root as a draft unless it is declared active; add a part to its owner's draft."""
@@ -107,6 +109,12 @@ class AdminUnit(AuthoredUnit):
             return
         await super()._hold(query)
 
+    def _row(self, entity_set: EntitySet, payload: Payload) -> dict[str, Any]:
+        row = super()._row(entity_set, payload)
+        if entity_set.name in self._examined:
+            self._examined[entity_set.name](row)
+        return row
+
     def _is_active(self, entity_set: EntitySet, payload: Payload) -> bool:
         """Return whether the body declares the row active, or links it to an active owner."""
         said = payload.values.get(IS_ACTIVE)
@@ -126,12 +134,17 @@ AdminOperations = Mapping[str, Callable[[AdminUnit, OperationCall], Awaitable[Re
 """What carries out the actions of administration, by their names."""
 
 
+Examined = Mapping[str, Callable[[Mapping[str, Any]], None]]
+"""By entity set, what checks a written row as the other services of the web would; it raises Invalid."""
+
+
 class AdminSource(AuthoredSource):
     """The data of administration for the tenant and the user of each caller."""
 
-    def __init__(self, context: Context, operations: AdminOperations) -> None:
+    def __init__(self, context: Context, operations: AdminOperations, examined: Examined) -> None:
         super().__init__(context, Service.ADMIN, {})
         self._actions = operations
+        self._examined = examined
 
     async def transact(self, caller: Caller, work: Callable[[Unit], Awaitable[T]], *, writes: bool) -> T:
         """Run a transaction like `AuthoredSource.transact`, after the preparations that its actions need."""
@@ -150,4 +163,4 @@ class AdminSource(AuthoredSource):
     def _unit(self, session: Session, caller: Caller, at: datetime) -> AdminUnit:
         authoring = self._authoring(session, caller, at)
         drafts = Drafts(session, authoring, user=caller.user, at=at, new_id=self._context.new_id)
-        return AdminUnit(session, authoring, drafts, self._actions, at, caller)
+        return AdminUnit(session, authoring, drafts, self._actions, self._examined, at, caller)

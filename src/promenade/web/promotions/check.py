@@ -10,6 +10,7 @@ from odata_server.source import OperationCall, Result
 from promenade.engine.inspection import Finding
 from promenade.web.odata.admin_unit import AdminOperations, AdminUnit
 from promenade.web.odata.preparing import Unprepared
+from promenade.web.promotions.basket_tests import read_request
 from promenade.workflows.context import Context
 from promenade.workflows.promotions.check import check_promotion
 
@@ -29,7 +30,7 @@ async def _check(unit: AdminUnit, call: OperationCall) -> Result:
 
 def _preparing(tenant_id: str, promotion_id: str, at: datetime) -> Callable[[Context], Awaitable[list[Finding]]]:
     async def prepare(context: Context) -> list[Finding]:
-        return await check_promotion(context, tenant_id, promotion_id, at)
+        return await check_promotion(context, tenant_id, promotion_id, at, read_request)
 
     return prepare
 

@@ -20,9 +20,10 @@ from promenade.web.access.auth import Authentication, Caller
 from promenade.web.access.roles import ROLES, scopes_for
 from promenade.web.drafts import actions as admin_drafts
 from promenade.web.forecasts import actions as admin_forecast
-from promenade.web.odata.admin_unit import AdminOperations, AdminSource, AdminUnit
+from promenade.web.odata.admin_unit import AdminOperations, AdminSource, AdminUnit, Examined
 from promenade.web.odata.api import BrowserHooks, ODataApi, refuse_what_is_not_written
 from promenade.web.odata.export import EXPORT_LIST, ListExports
+from promenade.web.promotions import basket_tests as admin_tests
 from promenade.web.promotions import check as admin_check
 from promenade.web.promotions import lifecycle as admin_lifecycle
 from promenade.web.webhooks import replay as admin_webhooks
@@ -42,11 +43,13 @@ OPERATIONS: AdminOperations = {
     **admin_drafts.OPERATIONS,
     **admin_lifecycle.OPERATIONS,
     **admin_check.OPERATIONS,
+    **admin_tests.OPERATIONS,
     **admin_forecast.OPERATIONS,
     **admin_webhooks.OPERATIONS,
     WITHDRAW: _withdraw,
 }
 
+EXAMINED: Examined = {"BasketTests": admin_tests.check_request}
 
 ROOT = "/admin"
 
@@ -74,7 +77,7 @@ class AdminApi(ODataApi):
 
         ``is_store``: the settings of the tenant come from the cloud.
         """
-        source = AdminSource(context, OPERATIONS)
+        source = AdminSource(context, OPERATIONS, EXAMINED)
         closed = {} if issues_tokens else {"Clients": _no_own_tokens, "People": _no_own_people}
         closed |= {"TenantSettings": _set_in_the_cloud} if is_store else {}
         hooks = _AdminHooks(context, authenticator, closed)

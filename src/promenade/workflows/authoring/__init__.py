@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from promenade.workflows.authoring import (
+    basket_tests,
     budgets,
     campaigns,
     clients,
@@ -19,5 +20,7 @@ from promenade.workflows.authoring.writing import Authoring, Upserted
 
 __all__ = ["Authoring", "Delta", "Row", "Upserted"]
 
-_RULES = (budgets, campaigns, clients, coupons, jobs, people, pilots, places, promotions, webhooks)
+_RULES = (
+    basket_tests, budgets, campaigns, clients, coupons, jobs, people, pilots, places, promotions, webhooks,
+)  # fmt: skip
 """The modules that register rules."""

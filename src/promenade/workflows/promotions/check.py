@@ -1,28 +1,32 @@
 """The check of a promotion: everything its planner would want to know before it runs, or when it does not.
 
-It reads one snapshot of the database and the tenant's compiled promotions, and changes nothing.
+It reads one snapshot of the database and the tenant's compiled promotions, runs the tests that guard the promotion with
+it active, and changes nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from promenade.engine.inspection import Finding, inspect, others_articles
-from promenade.engine.promotion import CompiledPromotion
+from promenade.engine.inspection import Finding, by_severity, inspect, others_articles
 from promenade.errors import NotFound
 from promenade.store.driver.unit import Session
-from promenade.store.pricing.catalogue import TenantCatalogue
 from promenade.store.promotions.inspection import Subject, read_seen_articles, read_subject
 from promenade.workflows.context import Context
+from promenade.workflows.promotions.basket_tests import ReadRequest, findings_of_tests
 
 
-async def check_promotion(context: Context, tenant_id: str, promotion_id: str, at: datetime) -> list[Finding]:
-    """Return the findings about a promotion in any status, as of ``at``: errors, then warnings. Raises NotFound."""
+async def check_promotion(
+    context: Context, tenant_id: str, promotion_id: str, at: datetime, read_request: ReadRequest
+) -> list[Finding]:
+    """Return the findings about a promotion in any status, as of ``at``: errors, then warnings. Raises NotFound.
+
+    ``read_request`` reads the requests of tests.
+    """
     known = await context.catalogues.current(tenant_id)
-    others, surroundings = _promotions(known), known.surroundings
+    others, surroundings = known.compiled.promotions(), known.surroundings
 
     async def read(session: Session) -> Subject | None:
         return await read_subject(session, promotion_id, surroundings, at)
@@ -41,10 +45,5 @@ async def check_promotion(context: Context, tenant_id: str, promotion_id: str, a
             return Subject(definition, replace(tenant, articles=articles))
 
         tenant = (await context.database.read(look_up, tenant=tenant_id)).tenant
-    return await asyncio.to_thread(inspect, definition, tenant, others)
-
-
-def _promotions(known: TenantCatalogue) -> Sequence[CompiledPromotion]:
-    """Return the current compiled promotions: the catalogue changes on the event loop only, they never do."""
-    found = [known.compiled.get(promotion_id) for promotion_id in known.definitions]
-    return [one for one in found if one is not None]
+    found = await asyncio.to_thread(inspect, definition, tenant, others)
+    return by_severity([*found, *await findings_of_tests(context, tenant_id, known, definition, read_request)])

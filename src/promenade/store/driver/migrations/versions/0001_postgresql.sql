@@ -4119,6 +4119,41 @@ CREATE POLICY tenant ON template_loyalty_actions
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
+CREATE TABLE basket_tests (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	name VARCHAR(255) COLLATE "C" NOT NULL,
+	description VARCHAR(1000) COLLATE "C",
+	status VARCHAR(30) COLLATE "C" NOT NULL,
+	request VARCHAR(65536) COLLATE "C" NOT NULL,
+	priced_at TIMESTAMP WITH TIME ZONE,
+	expected_total NUMERIC(18, 3) NOT NULL,
+	currency VARCHAR(3) COLLATE "C",
+	expected_promotions TEXT,
+	last_run_at TIMESTAMP WITH TIME ZONE,
+	actual_total NUMERIC(18, 3),
+	actual_promotions TEXT,
+	difference VARCHAR(1000) COLLATE "C",
+	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	modified_by VARCHAR(255) COLLATE "C",
+	promotion_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_basket_tests__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_basket_tests__promotion_id FOREIGN KEY(tenant_id, promotion_id) REFERENCES promotions (tenant_id, id)
+);
+
+CREATE INDEX ix_basket_tests__promotion_id ON basket_tests (tenant_id, promotion_id);
+
+ALTER TABLE basket_tests ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE basket_tests FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON basket_tests
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE budget_promotions (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,

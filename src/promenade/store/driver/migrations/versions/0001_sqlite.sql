@@ -3033,6 +3033,33 @@ CREATE TABLE template_loyalty_actions (
 
 CREATE INDEX ix_template_loyalty_actions__template_id ON template_loyalty_actions (tenant_id, template_id);
 
+CREATE TABLE basket_tests (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	name VARCHAR(255) NOT NULL,
+	description VARCHAR(1000),
+	status VARCHAR(30) NOT NULL,
+	request VARCHAR(65536) NOT NULL,
+	priced_at BIGINT,
+	expected_total BIGINT NOT NULL,
+	currency VARCHAR(3),
+	expected_promotions TEXT,
+	last_run_at BIGINT,
+	actual_total BIGINT,
+	actual_promotions TEXT,
+	difference VARCHAR(1000),
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	promotion_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_basket_tests__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_basket_tests__promotion_id FOREIGN KEY(tenant_id, promotion_id) REFERENCES promotions (tenant_id, id)
+);
+
+CREATE INDEX ix_basket_tests__promotion_id ON basket_tests (tenant_id, promotion_id);
+
 CREATE TABLE budget_promotions (
 	tenant_id VARCHAR(36) NOT NULL,
 	id VARCHAR(36) NOT NULL,

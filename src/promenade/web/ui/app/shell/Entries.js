@@ -23,7 +23,8 @@ sap.ui.define([], function () {
         list("Campaigns"),
         list("PromotionPilotConfigs"),
         list("PriorityGroups"),
-        list("MutualExclusionGroups")
+        list("MutualExclusionGroups"),
+        list("BasketTests")
       ]
     },
     {key: "simulator", icon: "sap-icon://simulate", needs: "pos"},
