@@ -93,7 +93,7 @@ sap.ui.define(
           rows: "auto",
           actions: this._actions(meta, model),
           addedColumns: Extensions.of(set).columns,
-          onPress: (context) => this._open(set, context),
+          onPress: (context) => this._open(meta, context),
           onState: (changed) => this._keep(set, changed),
           onUnderWay: (binding, isUnderWay) => Polling.rows(binding, isUnderWay, this._stop.signal)
         });
@@ -108,16 +108,19 @@ sap.ui.define(
 
       _actions(meta, model) {
         const view = this.getView();
-        const added = Extensions.of(meta.set).listActions.map(
-          (one) =>
-            new Button({
-              text: `{i18n>${one.textKey}}`,
-              icon: one.icon,
-              type: "Transparent",
-              press: () => one.press({view, model, meta, list: this._list})
-            })
-        );
-        const isReplaced = Extensions.of(meta.set).listActions.some((one) => (one.replaces || []).includes("create"));
+        const offered = Extensions.of(meta.set).listActions;
+        const added = offered
+          .filter(({isOffered}) => !isOffered || isOffered())
+          .map(
+            (one) =>
+              new Button({
+                text: `{i18n>${one.textKey}}`,
+                icon: one.icon,
+                type: "Transparent",
+                press: () => one.press({view, model, meta, list: this._list})
+              })
+          );
+        const isReplaced = offered.some((one) => (one.replaces || []).includes("create"));
         const mayCreate = meta.canInsert && Session.may("create", meta.set) && !isReplaced;
         return mayCreate
           ? [
@@ -131,8 +134,8 @@ sap.ui.define(
           : added;
       },
 
-      _open(set, context) {
-        const isActive = context.getProperty("IsActiveEntity") !== false;
+      _open({set, key}, context) {
+        const isActive = !key.includes("IsActiveEntity") || context.getProperty("IsActiveEntity") !== false;
         const {name, parameters} = Addresses.route(set, context.getProperty("ID"), isActive);
         this._navigate(name, parameters);
       },

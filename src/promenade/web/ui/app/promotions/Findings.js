@@ -8,9 +8,10 @@ sap.ui.define(
     "sap/m/Text",
     "sap/m/VBox",
     "sap/m/FlexItemData",
+    "promenade/generic/Addresses",
     "promenade/promotions/Texts"
   ],
-  function (CustomListItem, HBox, Link, List, ObjectStatus, Text, VBox, FlexItemData, Texts) {
+  function (CustomListItem, HBox, Link, List, ObjectStatus, Text, VBox, FlexItemData, Addresses, Texts) {
     "use strict";
 
     const SHOWN = {
@@ -19,12 +20,15 @@ sap.ui.define(
       INFO: {state: "Information", icon: "sap-icon://information"}
     };
     const ON_PAGE = new Set(["Conditions", "DiscountActions", "LoyaltyActions", "Promotions", "PromotionPosGroups"]);
+    const TESTS = "BasketTests";
     const ORDER = Object.keys(SHOWN);
 
     function linksOf(finding, reveal) {
       const links = [];
       const [set] = (finding.target || "").split("/");
-      if (reveal && (finding.entity_ID || ON_PAGE.has(set))) {
+      if (set === TESTS && finding.entity_ID) {
+        links.push(new Link({text: Texts.get("check.test"), href: Addresses.href(TESTS, finding.entity_ID)}));
+      } else if (reveal && (finding.entity_ID || ON_PAGE.has(set))) {
         links.push(new Link({text: Texts.get("check.show"), press: () => reveal(finding)}));
       }
       if (finding.promotion_ID) {

@@ -1,6 +1,7 @@
 sap.ui.define(
   [
     "promenade/resources/AuditTrail",
+    "promenade/resources/BasketTests",
     "promenade/resources/Budgets",
     "promenade/resources/Campaigns",
     "promenade/resources/Clients",
@@ -12,13 +13,37 @@ sap.ui.define(
     "promenade/resources/Stores",
     "promenade/resources/Webhooks"
   ],
-  function (AuditTrail, Budgets, Campaigns, Clients, Coupons, Groups, People, Sentences, Settings, Stores, Webhooks) {
+  function (
+    AuditTrail,
+    BasketTests,
+    Budgets,
+    Campaigns,
+    Clients,
+    Coupons,
+    Groups,
+    People,
+    Sentences,
+    Settings,
+    Stores,
+    Webhooks
+  ) {
     "use strict";
 
     // What the pages of single sets have beyond what follows from $metadata; said once, when this is required.
-    [AuditTrail, Budgets, Campaigns, Clients, Coupons, Groups, People, Sentences, Settings, Stores, Webhooks].forEach(
-      (area) => area.extend()
-    );
+    [
+      AuditTrail,
+      BasketTests,
+      Budgets,
+      Campaigns,
+      Clients,
+      Coupons,
+      Groups,
+      People,
+      Sentences,
+      Settings,
+      Stores,
+      Webhooks
+    ].forEach((area) => area.extend());
     return {};
   }
 );

@@ -1,40 +1,40 @@
 sap.ui.define(
   [
-    "sap/m/MessageToast",
     "sap/ui/core/mvc/Controller",
     "sap/ui/model/json/JSONModel",
     "promenade/generic/Format",
     "promenade/generic/Messages",
+    "promenade/session/Session",
     "promenade/shell/AreaTexts",
     "promenade/shell/Visit",
     "promenade/simulator/Basket",
     "promenade/simulator/Examples",
     "promenade/simulator/Fields",
     "promenade/simulator/FittingBasket",
+    "promenade/simulator/Keeping",
     "promenade/simulator/Link",
     "promenade/simulator/Lookup",
     "promenade/simulator/Missed",
     "promenade/simulator/Pricing",
-    "promenade/simulator/Scenario",
     "promenade/simulator/Story"
   ],
   function (
-    MessageToast,
     Controller,
     JSONModel,
     Format,
     Messages,
+    Session,
     AreaTexts,
     Visit,
     Basket,
     Examples,
     Fields,
     FittingBasket,
+    Keeping,
     Link,
     Lookup,
     Missed,
     Pricing,
-    Scenario,
     Story
   ) {
     "use strict";
@@ -46,6 +46,7 @@ sap.ui.define(
     /** A basket on the left, its price and why on the right; priced anew a moment after each change. */
     return Controller.extend("promenade.simulator.Simulator", {
       ...Fields,
+      ...Keeping,
 
       onInit() {
         this._model = new JSONModel({
@@ -57,6 +58,8 @@ sap.ui.define(
           story: null,
           missed: {text: "", code: "", title: "", total: 0, shown: [], reasons: []},
           failure: "",
+          isPriced: false,
+          mayKeep: Session.may("create", "BasketTests"),
           isWithoutPromotion: false,
           removed: null,
           hasLines: false
@@ -162,6 +165,7 @@ sap.ui.define(
           line.more = Basket.told(line, this._labels);
         });
         this._model.setProperty("/hasLines", basket.lines.length > 0);
+        this._model.setProperty("/isPriced", false);
         this._model.updateBindings(true);
         clearTimeout(this._timer);
         this._timer = setTimeout(() => this._price().catch(Messages.caught), pause);
@@ -180,8 +184,11 @@ sap.ui.define(
         const asked = (this._asked = new AbortController());
         await this._remember(basket, asked.signal);
         try {
-          const answer = await Pricing.simulate(Basket.request(basket), asked.signal);
+          const request = Basket.request(basket);
+          const answer = await Pricing.simulate(request, asked.signal);
           this._show(answer, basket);
+          this._request = request;
+          this._model.setProperty("/isPriced", true);
         } catch (error) {
           if (error.name !== "AbortError") {
             this._model.setProperty("/failure", [error.message, ...this._details(error)].join(" "));
@@ -361,35 +368,6 @@ sap.ui.define(
         this._set(Basket.empty(this._model.getProperty("/basket/store")));
       },
       onPrint: () => window.print(),
-
-      async onCopyLink() {
-        const query = new URLSearchParams(await this._query(this._model.getProperty("/basket")));
-        const link = `${window.location.origin}/#/simulator?${query}`;
-        try {
-          await navigator.clipboard.writeText(link);
-          MessageToast.show(this._text("simulator.linkCopied"));
-        } catch {
-          // No leave to use the clipboard, or no secure origin: it can be taken from the address.
-          MessageToast.show(this._text("simulator.linkInAddress"));
-        }
-      },
-
-      async onSaveScenario() {
-        try {
-          await Scenario.save(this._model.getProperty("/basket"), this._answer);
-        } catch (error) {
-          Messages.show(error);
-        }
-      },
-
-      async onOpenScenario() {
-        try {
-          const basket = await Scenario.open();
-          this._set(await Examples.named(basket));
-        } catch (error) {
-          this._model.setProperty("/failure", this._text("simulator.brokenScenario", [error.message]));
-        }
-      },
 
       /** `What was missed (12)` */
       counted(text, count) {
