@@ -177,6 +177,13 @@ BOOKS: list[tuple[str, list[int]]] = [
     ("createdAt sub published lt duration'P20000D'", [6, 7]),
     ("year(author/born) eq 1929", [4, 5, 6, 7]),
     ("author/born gt 1900-01-01", [4, 5, 6, 7]),
+    ("author/born add duration'P1D' eq 1775-12-17", [1, 2]),
+    ("author/born add duration'PT25H' eq 1775-12-17", [1, 2]),
+    ("author/born sub duration'PT1S' eq 1775-12-15", [1, 2]),
+    ("author/died sub author/born lt duration'P14300D'", [3]),
+    ("author/born sub 1775-12-15 eq duration'P1D'", [1, 2]),
+    ("2024-02-28 add duration'P2D' eq 2024-03-01 and 2024-03-01 sub 2024-02-28 eq duration'P2D'", ALL),
+    ("date(createdAt) sub author/died gt duration'P75000D'", [1, 2]),
     ("year(now()) eq 2026", ALL),
     # values in collections
     ("tags/any(t:t eq 'classic')", [1, 2, 3, 8]),

@@ -18,6 +18,7 @@ from sqlalchemy import Interval as IntervalType
 from sqlalchemy.types import BigInteger
 
 from odata_server.edm import Primitive
+from odata_server.sql.terms.date_functions import date_of, midnight_of
 from odata_server.sql.terms.storage import EPOCH_MICROSECONDS, NATIVE, ScaledInteger
 from odata_server.sql.terms.typed import (
     DURATION_MAX,
@@ -176,8 +177,13 @@ def negated(term: Term, context: Context) -> Term:
 
 
 def _in_time(name: str, left: Term, right: Term, context: Context) -> Term | None:
-    """Add or subtract timestamps and durations."""
+    """Add or subtract timestamps, dates and durations; a date counts from its midnight on."""
     kinds = (left.type, right.type)
+    if kinds == (Primitive.DATE, Primitive.DURATION) and not left.collection:
+        moved = _in_time(name, midnight_of(context, left), right, context)
+        return None if moved is None else date_of(context, moved)
+    if kinds == (Primitive.DATE, Primitive.DATE) and not left.collection and not right.collection:
+        return _in_time(name, midnight_of(context, left), midnight_of(context, right), context)
     moment, duration = Primitive.DATE_TIME_OFFSET, Primitive.DURATION
     if left.collection or right.collection or name not in {"add", "sub"}:
         return None

@@ -6,14 +6,27 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Date, Integer, Numeric, Time, case, cast, extract, func, type_coerce
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Date,
+    DateTime,
+    Integer,
+    Numeric,
+    Time,
+    case,
+    cast,
+    extract,
+    func,
+    type_coerce,
+)
 
 from odata_server.edm import Primitive
 from odata_server.sql.terms.functions import CALENDAR, CLOCK, DURATION, MOMENT, Kind, function
 from odata_server.sql.terms.storage import EPOCH_MICROSECONDS, NATIVE, ScaledInteger
 from odata_server.sql.terms.typed import Context, Term, materialised, whole
 
-__all__ = ["date_of", "part_of", "time_of"]
+__all__ = ["date_of", "midnight_of", "part_of", "time_of"]
 
 # Position of each part in SQLite's text "2026-01-31 23:59:59.000000"; a time alone begins at the 12th character.
 _PARTS: dict[str, tuple[int, int, Kind]] = {
@@ -93,6 +106,17 @@ def date_of(context: Context, term: Term) -> Term:
         return term
     found = func.substr(_text(term), 1, 10) if context.sqlite else cast(_plain(term), Date())
     return Term(Primitive.DATE, type_coerce(found, Date()), nullable=term.nullable)
+
+
+def midnight_of(context: Context, term: Term) -> Term:
+    """Return the timestamp at which a date begins in UTC."""
+    term = materialised(term, context)
+    if context.sqlite:
+        seconds = cast(func.strftime("%s", term.element), BigInteger())
+        found = type_coerce(seconds * whole(_SECOND), BigInteger())
+        return Term(Primitive.DATE_TIME_OFFSET, found, EPOCH_MICROSECONDS, term.nullable)
+    midnight = type_coerce(func.timezone("UTC", cast(term.element, DateTime())), DateTime(timezone=True))
+    return Term(Primitive.DATE_TIME_OFFSET, midnight, nullable=term.nullable)
 
 
 @function("time", CLOCK)
