@@ -459,7 +459,7 @@ class _Steps:
             before = self.scope.uses.weight
             units[name] = ()
             if item.method is None:
-                terms[name] = _counted(item)
+                terms[name] = _counted(item, reader)
             else:
                 amount = materialised(reader.term(item.expression), reader.context)
                 terms[name] = aggregated(item, amount, reader.context)
@@ -513,13 +513,16 @@ def _grouping(element: ColumnElement[Any]) -> ColumnElement[Any]:
     return cast(element, Boolean()) if isinstance(element, True_ | False_) else element
 
 
-def _counted(item: AggregateExpression) -> Term:
-    """Return the number of rows of a group. Raise 501 for custom aggregates."""
+def _counted(item: AggregateExpression, reader: Translator) -> Term:
+    """Return the number of rows of a group, or of entities at the end of a path. Raise 501 for custom aggregates."""
     if item.from_:
         raise not_implemented("aggregate with from")
-    if isinstance(item.expression, CountOf) and item.expression.source is None:
+    if not isinstance(item.expression, CountOf):
+        raise not_implemented("A custom aggregate")
+    if item.expression.source is None:
         return Term(Primitive.INT64, func.count(), nullable=False)
-    raise not_implemented("A custom aggregate")
+    total = _sum(materialised(reader.term(item.expression), reader.context), reader.context)
+    return replace(total, sql=func.coalesce(total.element, whole(0)), nullable=False)
 
 
 def aggregated(item: AggregateExpression, term: Term, context: Context) -> Term:

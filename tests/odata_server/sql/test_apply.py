@@ -98,6 +98,12 @@ APPLIES: list[tuple[str, list[dict[str, Any]]]] = [
             {"available": True, "language": "en", "n": 2},
         ],
     ),
+    ("aggregate(reviews/$count as n,$count as books)", [{"n": 3, "books": 8}]),
+    (
+        "groupby((author/name),aggregate(chapters/$count as n))/filter(n gt 0)",
+        [{"author": {"name": "Charlotte Brontë"}, "n": 1}, {"author": {"name": "Jane Austen"}, "n": 3}],
+    ),
+    ("filter(price gt 100)/aggregate(reviews/$count as n)", [{"n": 0}]),
     ("topsum(25.01,price)/aggregate($count as n,price with sum as s)", [{"n": 2, "s": D("37.34")}]),
     ("topsum(25,price)/groupby((title))", [{"title": "Die unendliche Geschichte"}]),
     ("topsum(0,price)/aggregate($count as n)", [{"n": 0}]),
