@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent.parent
+SOURCES = ROOT / "src/promenade"
 PAGE = ROOT / "docs/how-to/check-a-promotion.md"
 
 
@@ -33,7 +34,8 @@ def texts(nodes: list[ast.expr]) -> set[str]:
 
 
 def test_the_page_for_planners_lists_every_finding_code() -> None:
-    given = set().union(*(codes_in(path) for path in (ROOT / "src/promenade/engine/inspection").glob("*.py")))
+    modules = [*(SOURCES / "engine/inspection").glob("*.py"), SOURCES / "workflows/promotions/basket_tests.py"]
+    given = set().union(*(codes_in(path) for path in modules))
     table = PAGE.read_text().partition("## Everything that is found")[2].partition("\nA condition or")[0]
     told = {
         code
