@@ -77,8 +77,8 @@ class TenantCatalogue:
         self.pieces.pop(promotion_id, None)
         self.skipped.discard(promotion_id)
 
-    async def trial(self, definition: PromotionDefinition) -> TenantCatalogue:
-        """Return a private copy with ``definition`` in place of its present version; later changes do not reach it."""
+    async def trial(self, *tried: PromotionDefinition) -> TenantCatalogue:
+        """Return a private copy with ``tried`` in place of their present versions; later changes do not reach it."""
         promotions, groups = self.compiled.promotions(), self.compiled.article_groups
         copy = replace(
             self,
@@ -92,7 +92,8 @@ class TenantCatalogue:
 
         def fill() -> None:
             copy.compiled = Catalogue.compiled(promotions, groups)
-            copy.put(definition)
+            for definition in tried:
+                copy.put(definition)
 
         await asyncio.to_thread(fill)
         return copy

@@ -7,9 +7,12 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func, or_, select
 
+from promenade.engine.definition import PromotionDefinition
 from promenade.store.authoring.statements import Columns, read_rows
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
+from promenade.store.pricing.definitions import Places, PromotionRows
+from promenade.store.pricing.promotion_rows import read_parts, read_rows_in_any_status
 
 
 async def count_tests(session: Session) -> int:
@@ -29,6 +32,16 @@ async def read_codes(session: Session, keys: Collection[str]) -> dict[str, str]:
     names = {row["id"]: row["code"] or row["id"] for row in by_id}
     found = {row["code"]: row["code"] for row in by_code}
     return found | {key: names[key.lower()] for key in plain - found.keys() if key.lower() in names}
+
+
+async def read_expired(session: Session, keys: Collection[str], places: Places) -> list[PromotionDefinition]:
+    """Return those of the promotions with these codes, or IDs, that have expired."""
+    named = [row for column in ("code", "id") for row in await read_rows(session, "Promotions", column, keys)]
+    ids = sorted({row["id"] for row in named if row["status"] == "EXPIRED"})
+    if not ids:
+        return []
+    rows = PromotionRows(await read_rows_in_any_status(session, ids), await read_parts(session, ids))
+    return list(rows.definitions(places).values())
 
 
 async def read_tests(

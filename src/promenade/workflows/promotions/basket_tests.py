@@ -1,6 +1,7 @@
 """Tests of prices: what they expect is compared with what their baskets cost by the present promotions.
 
-A run stores nothing but its result: baskets are priced without a trace, at the time that their requests name. A
+A run stores nothing but its result: baskets are priced without a trace, at the time that their requests name. A test
+that names its time also knows those of its expected promotions that have expired since: what ended them is time. A
 promotion that only gives points or coupons for later may be expected, but is never one too many, because a planner does
 not see it in a price.
 """
@@ -22,7 +23,7 @@ from promenade.errors import Conflict, Invalid, NotFound
 from promenade.store.authoring.statements import Columns, read_rows, update_rows
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.catalogue import TenantCatalogue
-from promenade.store.promotions.basket_tests import read_tests
+from promenade.store.promotions.basket_tests import read_expired, read_tests
 from promenade.workflows.context import Context
 from promenade.workflows.pricing.evaluate import PricingRequest, try_out
 
@@ -74,7 +75,8 @@ async def run_test(context: Context, tenant_id: str, test_id: str, read: ReadReq
     rows = await context.database.read(work, tenant=tenant_id)
     if not rows:
         raise NotFound("NOT_FOUND", "There is no such test.")
-    return await _verdict(context, tenant_id, rows[0], read)
+    trial = await _trial(context, tenant_id, await context.catalogues.current(tenant_id), rows)
+    return await _verdict(context, tenant_id, rows[0], read, trial)
 
 
 async def run_tests(context: Context, tenant_id: str, promotion_id: str | None, read: ReadRequest) -> Run:
@@ -84,7 +86,8 @@ async def run_tests(context: Context, tenant_id: str, promotion_id: str | None, 
         return await read_tests(session, RUN_MAX, of=promotion_id)
 
     rows, total = await context.database.read(work, tenant=tenant_id)
-    verdicts = await _in_turn(rows, RUN_SECONDS, lambda row: _verdict(context, tenant_id, row, read))
+    trial = await _trial(context, tenant_id, await context.catalogues.current(tenant_id), rows)
+    verdicts = await _in_turn(rows, RUN_SECONDS, lambda row: _verdict(context, tenant_id, row, read, trial))
     return Run(tuple(verdicts), total - len(verdicts))
 
 
@@ -131,7 +134,7 @@ async def findings_of_tests(
     active = as_active(definition)
     if not rows or not _can_run(active):
         return []
-    trial = await known.trial(active)
+    trial = await _trial(context, tenant_id, known, rows, active)
     verdicts = await _in_turn(rows, CHECKED_SECONDS, lambda row: _verdict(context, tenant_id, row, read, trial))
     found = [_finding(one) for one in verdicts if not one.has_passed]
     left = total - len(verdicts)
@@ -176,8 +179,22 @@ async def _in_turn(
     return verdicts
 
 
+async def _trial(
+    context: Context, tenant_id: str, known: TenantCatalogue, rows: Sequence[Columns], *tried: PromotionDefinition
+) -> TenantCatalogue | None:
+    """Return the catalogue for tests with ``tried`` and with what has expired since; None: the present one."""
+    keys = {key for row in rows if row["priced_at"] is not None for key in row["expected_promotions"] or ()}
+
+    async def work(session: Session) -> list[PromotionDefinition]:
+        return await read_expired(session, keys, known.surroundings.places)
+
+    expired = await context.database.read(work, tenant=tenant_id) if keys else []
+    others = [as_active(one) for one in expired if one.id not in {each.id for each in tried}]
+    return await known.trial(*others, *tried) if others or tried else None
+
+
 async def _verdict(
-    context: Context, tenant_id: str, test: Columns, read: ReadRequest, trial: TenantCatalogue | None = None
+    context: Context, tenant_id: str, test: Columns, read: ReadRequest, trial: TenantCatalogue | None
 ) -> Verdict:
     try:
         request = replace(read(test["request"]), include_missed=False)

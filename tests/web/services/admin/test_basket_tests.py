@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
+from promenade.store.driver.rows import insert_rows
+from promenade.store.driver.session import open_database
+from promenade.store.driver.unit import Session
 from promenade.workflows.authoring import basket_tests as rules
 from promenade.workflows.promotions import basket_tests as running
-from tests.web.services.admin.conftest import NOBODY, Admin, active, fault
+from tests.web.conftest import run
+from tests.web.services.admin.conftest import MADE, NOBODY, OWN, Admin, active, fault
 
 WINTER, SUMMER = "2025-12-24T10:00:00Z", "2025-07-01T10:00:00Z"
 ITEM = {"articleNumber": "A", "quantity": 1, "unitPrice": 1}
@@ -101,6 +108,43 @@ def test_a_test_is_priced_at_its_own_time_or_at_that_of_the_run(admin: Admin) ->
         assert fair.run(made["ID"])["status"] == "PASSED", at
 
 
+def test_a_test_of_december_passes_when_its_promotion_has_expired(fair: Fair) -> None:
+    promotion: dict[str, Any] = {
+        "ID": str(uuid4()),
+        "name": "Advent",
+        "code": fair.admin.unique("C"),
+        "status": "EXPIRED",
+    }
+    window = {"validFrom": datetime(2025, 12, 1, tzinfo=UTC), "validTo": datetime(2026, 1, 1, tzinfo=UTC)}
+    action: dict[str, Any] = {"actionType": "ARTICLE", "discountType": "PERCENTAGE", "discountValue": Decimal(20)}
+    action |= {"ID": str(uuid4()), "promotion_ID": promotion["ID"], "targetArticleNumber": fair.article}
+
+    async def expired() -> None:
+        async def work(session: Session) -> None:
+            await insert_rows(session, "Promotions", [promotion | window], at=MADE, by="tests")
+            await insert_rows(session, "DiscountActions", [action], at=MADE, by="tests")
+
+        database = await open_database(fair.admin.database_url)
+        try:
+            await database.write(work, tenant=OWN)
+        finally:
+            await database.close()
+
+    run(expired())
+    made = []
+    for at, total, codes in (
+        (WINTER, "7.00", [fair.code, promotion["code"]]),
+        (SUMMER, "9.00", [fair.code]),
+        (None, "9.00", [fair.code]),
+    ):
+        request = fair.request(**({"timestamp": at} if at else {}))
+        test_id = fair.test(request=request, expectedTotal=total, expectedPromotions=codes, promotion_ID=fair.promotion)
+        made.append(test_id)
+        assert fair.run(test_id)["status"] == "PASSED", at
+    assert fair.run_all(fair.promotion) == {"passed": 3, "failed": 0, "left": 0}
+    assert not {row for _, row, _ in warnings(fair.admin, fair.promotion)} & set(made)
+
+
 def test_promotions_are_named_by_code_or_id_and_kept_once_by_code(fair: Fair) -> None:
     made = fair.admin.make("BasketTests", **fair.body(expectedPromotions=[fair.promotion, fair.code]))
     assert made["expectedPromotions"] == [fair.code]
@@ -130,7 +174,8 @@ def test_a_basket_that_cannot_be_priced_any_more_fails_with_the_reason(fair: Fai
 
 def test_a_run_leaves_no_trace_but_its_result(fair: Fair) -> None:
     test_id = fair.test(request=fair.request(coupons=[{"code": "NO-SUCH"}], customer={"customerId": "C-1"}))
-    counted = [f"{name}?$count=true&$top=0" for name in ("CalculationLogs", "RedemptionLogs", "AuditLogs")]
+    logs = ("CalculationLogs?", "RedemptionLogs?", "AuditLogs?$filter=actor eq 'admin'&")
+    counted = [f"{name}$count=true&$top=0" for name in logs]
     before = [fair.admin.read(one)["@odata.count"] for one in counted]
     assert fair.run(test_id)["status"] == "PASSED"
     assert [fair.admin.read(one)["@odata.count"] for one in counted] == before
@@ -206,6 +251,15 @@ def test_a_check_changes_no_result_and_no_price(fair: Fair) -> None:
     assert [one for one in warnings(fair.admin, draft) if one[1] == test_id]
     assert fair.admin.read(f"BasketTests({test_id})")["status"] == "NEVER_RUN"
     assert fair.run(test_id)["status"] == "PASSED"
+    fair.admin.delete(f"BasketTests({test_id})")
+
+
+def test_a_check_names_a_promotion_that_pricing_does_not_know(fair: Fair) -> None:
+    code, archived = fair.reduced(status="DRAFT")
+    assert fair.admin.post(f"{active('Promotions', archived)}/AdminService.archive").status_code == 200
+    test_id = fair.test()
+    (message,) = [text for _, row, text in warnings(fair.admin, archived) if row == test_id]
+    assert f"Promotions too many: {code}." in message
     fair.admin.delete(f"BasketTests({test_id})")
 
 
