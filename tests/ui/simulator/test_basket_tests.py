@@ -20,6 +20,7 @@ def save(desk: Desk, name: str, *, language: str = "en") -> Page:
     page = desk.sit("planner", address="simulator", language=language)
     choose_store(page, "DE-HAM")
     put(page, COFFEE, COFFEE)
+    expect(page.locator(f"{PREFIX}lines input").first).to_have_value("2")
     page.get_by_role("button", name=words[0]).click()
     dialog = page.get_by_role("dialog", name=words[0])
     dialog.get_by_role("textbox", name=words[1], exact=True).fill(name)

@@ -167,6 +167,7 @@ sap.ui.define(
         this._model.setProperty("/hasLines", basket.lines.length > 0);
         this._model.setProperty("/isPriced", false);
         this._model.updateBindings(true);
+        this._asked?.abort(); // its answer would be about another basket
         clearTimeout(this._timer);
         this._timer = setTimeout(() => this._price().catch(Messages.caught), pause);
       },
@@ -174,7 +175,6 @@ sap.ui.define(
       /** Asks for the price of what is there now; an answer that comes too late is dropped. */
       async _price() {
         const basket = this._model.getProperty("/basket");
-        this._asked?.abort();
         if (!Basket.isComplete(basket)) {
           if (!basket.lines.length) {
             this._model.setProperty("/story", null);
