@@ -61,7 +61,10 @@ _ROLES = (
             " (article, POS, priority, exclusion) and coupon types, and their actions."
         ),
     ),
-    ("`svc.BudgetManager`", "Reads everything. Changes budgets and what belongs to them."),
+    (
+        "`svc.BudgetManager`",
+        "Reads everything. Changes budgets and what belongs to them, and answers who asks for one.",
+    ),
 )
 _DRAFTS = inspect.cleandoc(
     """
@@ -127,7 +130,8 @@ _LISTS = (
 )
 _BOUND = inspect.cleandoc(
     """
-    All are bound to an active entity, and POST unless they only read; on the key of a draft they are 409 `IS_A_DRAFT`.
+    All are bound to an active entity, and POST unless they only read; on the key of a draft they are 409 `IS_A_DRAFT`,
+    except `askForBudget`, which a draft of one's own takes as well.
     Every move of a state is in AuditLogs with its verb, an event goes to subscribers, and the next basket is priced by
     it.
     """
@@ -186,6 +190,21 @@ ACTION_FAULTS: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
         ("Budgets", "activate"): (_MOVED,),
         ("BasketTests", "run"): ("409 `CHANGED_MEANWHILE`: the test has changed while it ran",),
         ("BasketTests", "runAll"): ("503: promotions kept changing while it ran",),
+        ("Promotions", "askForBudget"): (
+            "400 `REQUIRED`, `OUT_OF_RANGE`, `UNKNOWN_CODE`: an amount or a currency that is none",
+            "409 `ALREADY_ASKED`: a request for this promotion still waits",
+            "409 `TOO_MANY_REQUESTS`: 500 requests of the tenant wait",
+            "404 `NOT_FOUND`, 403 `DRAFT_LOCKED_BY_ANOTHER_USER`: no such promotion, or not one's own draft of it",
+        ),
+        ("BudgetRequests", "grant"): (
+            _MOVED,
+            "403 `MISSING_SCOPE`: without `budgetId`, only who may create budgets grants",
+            "400 `UNKNOWN_REFERENCE`, `CURRENCY_MISMATCH`: a budget that is none, or in another currency",
+            "409 `PROMOTION_GONE`: neither the promotion nor a draft of it is there any more",
+            "409 `LOCKED`, `APPROVAL_REQUIRED`: the promotion may not be changed now",
+        ),
+        ("BudgetRequests", "decline"): (_MOVED, "400 `REQUIRED`: without a reason"),
+        ("BudgetRequests", "withdraw"): (_MOVED, "403 `OTHERS_REQUEST`: somebody else asked"),
         ("NotificationLogs", "replay"): (
             "409 `EVENT_GONE`: the event is no longer kept",
             "409 `SUBSCRIPTION_GONE`, `SUBSCRIPTION_INACTIVE`: whom it was for was deleted, or is switched off",

@@ -179,7 +179,8 @@ def test_currencies_are_codes_of_three_letters() -> None:
             NONE,
             sets(
                 "Clients People RawPayloads TenantSettings Tenants PromotionForecasts PromotionForecastAmounts "
-                "PromotionForecastBudgets PromotionForecastDisplacements PromotionApprovals BasketTests"
+                "PromotionForecastBudgets PromotionForecastDisplacements PromotionApprovals BasketTests "
+                "BudgetRequests"
             )
             | REPORTS,
         ),
@@ -282,9 +283,9 @@ def test_administration_alone_shows_its_virtual_fields() -> None:
         for field in entity.fields
         if field.virtual and not field.shown_in(PUBLIC)
     }
-    with_status = sets("""Promotions PromotionsCalendar Campaigns Budgets CouponTypes CouponCodes CouponCodeBatches
-    CalculationLogs ImportJobs ArticleImportJobs ArticleImportJobItems NotificationLogs LocalDeployments SyncHistory
-    BasketTests""")
+    with_status = sets("""Promotions PromotionsCalendar Campaigns Budgets BudgetRequests CouponTypes CouponCodes
+    CouponCodeBatches CalculationLogs ImportJobs ArticleImportJobs ArticleImportJobItems NotificationLogs
+    LocalDeployments SyncHistory BasketTests""")
     assert virtual == {(name, "statusCriticality") for name in with_status} | {
         ("ArticleImportJobs", "failedCriticality"),
         ("Budgets", "utilization"),

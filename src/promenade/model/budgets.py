@@ -14,6 +14,7 @@ from promenade.model.declare import (
     Entity,
     back,
     boolean,
+    choice,
     code_of,
     computed_amount,
     currency_code,
@@ -31,6 +32,7 @@ __all__ = [
     "BudgetConsumptions",
     "BudgetNotifications",
     "BudgetPromotions",
+    "BudgetRequests",
     "BudgetStakeholders",
     "Budgets",
     "RechargeContributions",
@@ -83,6 +85,28 @@ class BudgetPromotions(Entity, public=RW, admin=PLAIN, unique=(("promotion_id", 
 
     budget = to_one("Budgets", "The budget.", required=True)
     promotion = to_one("Promotions", "The promotion.", required=True)
+
+
+class BudgetRequests(Entity, admin=RO, indexes=(("promotion_id", "status"), ("status", "asked_at"))):
+    """A request of somebody who plans a promotion for a budget, and the answer of those who give budgets."""
+
+    promotion = to_one("Promotions", "The promotion that the budget is for; it may not be saved yet.", required=True,
+                       soft=True, indexed=False, read_only=True)  # fmt: skip
+    promotion_name = text(255, "Its name when the budget was asked for.", read_only=True, searchable=True)
+    amount = money("The amount asked for.", required=True, minimum="0.01")
+    currency = currency_code("The currency of the amount.", required=True)
+    reason = text(1000, "What the budget is needed for.", searchable=True)
+    status = choice(
+        "OPEN", "GRANTED", "DECLINED", "WITHDRAWN", default="OPEN", read_only=True,
+        doc="OPEN: it waits for an answer. WITHDRAWN: by whoever asked, or the promotion is gone.",
+    )  # fmt: skip
+    asked_at = timestamp("Time at which the budget was asked for.", read_only=True)
+    asked_by = text(255, "User who asked for it.", read_only=True, searchable=True)
+    budget = to_one("Budgets", "The budget that was given.", soft=True, indexed=False, read_only=True)
+    answered_at = timestamp("Time at which it was granted, declined or withdrawn.", read_only=True)
+    answered_by = text(255, "User who granted, declined or withdrew it.", read_only=True)
+    answer = text(1000, "Reason why it was declined.", read_only=True)
+    status_criticality = status_criticality()
 
 
 class Stakeholders(Entity, public=RW, admin=DRAFT, importable=True, natural_key=("code",)):

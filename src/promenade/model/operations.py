@@ -168,6 +168,7 @@ def admin_operations() -> tuple[Operation, ...]:
             "activate",
             "Activates the budget: its status becomes ACTIVE, or SCHEDULED if its validity has not started.",
         ),
+        *_of_budget_requests(),
         *_of_webhooks(),
         *_of_basket_tests(),
         _move(
@@ -278,6 +279,50 @@ def _of_campaigns() -> tuple[Operation, ...]:
             ),
         ),
     )
+
+
+def _of_budget_requests() -> tuple[Operation, ...]:
+    name = "BudgetRequests"
+    return (
+        Action(
+            name="askForBudget",
+            binding="Promotions",
+            parameters=(
+                Parameter(name="amount", type=Primitive.DECIMAL, precision=15, scale=2, nullable=False,
+                          annotations=_described("Amount.")),
+                Parameter(name="currency", type=Primitive.STRING, max_length=3, nullable=False,
+                          annotations=_described("Currency.")),
+                Parameter(name="reason", type=Primitive.STRING, max_length=1000,
+                          annotations=_described("What it is needed for.")),
+            ),
+            returns=ReturnType(entity_type=name, nullable=False),
+            annotations=_described(
+                "Asks those who give budgets for one, for a promotion or the caller's own draft of one."
+            ),
+        ),
+        _move(
+            name,
+            "grant",
+            "Gives a budget, to which the promotion is charged from now on, or as soon as it is saved.",
+            Parameter(
+                name="budgetId",
+                type=Primitive.GUID,
+                annotations=_described("The budget; without it, a new one is made of the amount asked for."),
+            ),
+        ),
+        _move(
+            name,
+            "decline",
+            "Gives no budget.",
+            Parameter(
+                name="reason",
+                type=Primitive.STRING,
+                max_length=1000,
+                annotations=_described("Reason, for the one who asked; required."),
+            ),
+        ),
+        _move(name, "withdraw", "Takes the request back; only the one who asked may."),
+    )  # fmt: skip
 
 
 def _of_coupon_types() -> tuple[Operation, ...]:

@@ -37,7 +37,8 @@ def order(sight: Sight, odata_type: OdataType) -> Annotation | None:
     names = odata_type.property_by_name
     by = next((name for name in ("sequence", "rowNumber") if name in names), None)
     descending = False
-    if by is None and all(one.computed for one in odata_type.properties if one.name != "ID"):
+    is_log = all(one.computed for one in odata_type.properties if one.name != "ID")
+    if by is None and (is_log or odata_type.name in LATEST_BY):
         moments = (one.name for one in odata_type.properties if one.type is Primitive.DATE_TIME_OFFSET)
         first = next((name for name in moments if name not in MANAGED), None)
         by, descending = LATEST_BY.get(odata_type.name, first), True

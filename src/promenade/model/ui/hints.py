@@ -39,6 +39,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "Budgets": (
             "code", "name", "status", "totalAmount", "remainingAmount", "utilization", "validFrom", "validTo",
         ),
+        "BudgetRequests": ("promotionName", "status", "amount", "askedBy", "askedAt", "budget_ID", "answeredBy"),
         "CalculationLogs": (
             "transactionId", "status", "confirmedAt", "posGroup_ID", "customerId", "discount", "grandTotal",
             "loyaltyPoints", "discrepancy",
@@ -63,13 +64,16 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "CouponCodes": ("status", "source", "issuanceChannel", "couponType_ID", "validFrom", "validUntil"),
+        "BudgetRequests": ("status", "askedBy", "budget_ID", "askedAt"),
         "NotificationLogs": ("status", "eventType", "subscription_ID", "createdAt"),
         "AuditLogs": ("actor", "ownerType", "timestamp", "action"),
     }
 )
 """What lists are filtered by at hand, where the general choice is not the best: by what has an index."""
 
-HIDDEN: Mapping[str, tuple[str, ...]] = MappingProxyType({"AuditLogs": ("entityId", "ownerId", "changes")})
+HIDDEN: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"AuditLogs": ("entityId", "ownerId", "changes"), "BudgetRequests": ("promotion_ID",)}
+)
 """Properties that are for programs, and for pages that say them in words."""
 
 GROUPS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
@@ -90,8 +94,8 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
 )
 """The groups of fields of an entity that has groups of its own, by their labels; the rest is general information."""
 
-LATEST_BY: Mapping[str, str] = MappingProxyType({"NotificationLogs": "createdAt"})
-"""The moment by which a list comes from the last to the first, where it is not the first one of the entity."""
+LATEST_BY: Mapping[str, str] = MappingProxyType({"BudgetRequests": "askedAt", "NotificationLogs": "createdAt"})
+"""The moment by which a list comes from the last to the first, where it is no log, or not the first of a log."""
 
 DEPENDENT: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
     {
@@ -111,6 +115,9 @@ AVAILABLE: Mapping[tuple[str, str], str] = MappingProxyType(
         ("Promotions", "endPilot"): "PILOT",
         ("Promotions", "archive"): "DRAFT REJECTED INACTIVE EXPIRED",
         ("Budgets", "activate"): "DRAFT",
+        ("BudgetRequests", "grant"): "OPEN",
+        ("BudgetRequests", "decline"): "OPEN",
+        ("BudgetRequests", "withdraw"): "OPEN",
     }
 )
 """The states in which an action is offered: those that the state machine lets it leave; others are offered in all."""

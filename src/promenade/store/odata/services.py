@@ -331,7 +331,8 @@ def _total_share(source: sa.FromClause) -> sa.ColumnElement[Any]:
 
 
 _WITH_STATUS = (
-    "ArticleImportJobItems", "ArticleImportJobs", "BasketTests", "Budgets", "CalculationLogs", "Campaigns",
+    "ArticleImportJobItems", "ArticleImportJobs", "BasketTests", "BudgetRequests", "Budgets", "CalculationLogs",
+    "Campaigns",
     "CouponCodeBatches", "CouponCodes", "CouponTypes", "ImportJobs", "LocalDeployments", "NotificationLogs",
     "Promotions", "PromotionsCalendar", "SyncHistory",
 )  # fmt: skip

@@ -29,8 +29,11 @@ _PROMOTION_MANAGERS = frozenset(
 """What promotion managers create, change and delete, each with all that it owns."""
 
 _BUDGET_MANAGERS = frozenset(
-    {"BudgetNotifications", "BudgetPromotions", "BudgetStakeholders", "Budgets", "RechargeContributions"}
-)
+    {
+        "BudgetNotifications", "BudgetPromotions", "BudgetRequests", "BudgetStakeholders", "Budgets",
+        "RechargeContributions",
+    }
+)  # fmt: skip
 """What budget managers change; they neither create nor delete."""
 
 OF_ISSUER = frozenset({"Clients", "People"})
@@ -42,6 +45,9 @@ _LOOKING = frozenset({"check"})
 _DECIDING = frozenset({"approve", "reject"})
 """Actions for which the tenant's settings name the role: `deciders`."""
 
+_OWN = frozenset({"withdraw"})
+"""Actions on what the caller has asked for, which the row tells."""
+
 
 def scopes_for(access: Access) -> tuple[str, ...]:
     """Return the scopes of which one is required for ``access``."""
@@ -50,7 +56,7 @@ def scopes_for(access: Access) -> tuple[str, ...]:
     operation = access.operation
     if operation is not None and (isinstance(operation, Function) or operation.name in _LOOKING):
         return ROLES
-    if operation is not None and operation.name in _DECIDING:
+    if operation is not None and operation.name in _DECIDING | _OWN:
         return ROLES
     return _writers(access.entity_set.name, changes=access.kind in {"update", "invoke"} or access.of_draft)
 
@@ -65,11 +71,16 @@ def deciders(approver_scope: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys((ADMIN, approver_scope)))
 
 
+def creators(set_name: str) -> tuple[str, ...]:
+    """Return the scopes of which one is required to create rows of a set."""
+    return _writers(set_name, changes=False)
+
+
 def verbs_for(set_name: str, scopes: AbstractSet[str]) -> list[str]:
     """Return the operations (`create`, `update`, `delete`) that a caller with ``scopes`` may do on the rows of a
     set.
     """
-    found = {"create": _writers(set_name, changes=False), "update": _writers(set_name, changes=True)}
+    found = {"create": creators(set_name), "update": _writers(set_name, changes=True)}
     found["delete"] = found["create"]
     return [verb for verb, accepted in found.items() if not scopes.isdisjoint(accepted)]
 

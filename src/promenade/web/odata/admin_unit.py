@@ -24,7 +24,7 @@ from promenade.workflows.drafts import Drafts
 
 T = TypeVar("T")
 
-_OF_DRAFTS = frozenset({ACTIVATE, EDIT, PREPARE})
+_OF_DRAFTS = frozenset({ACTIVATE, EDIT, PREPARE, "askForBudget"})
 
 
 class AdminUnit(AuthoredUnit):

@@ -24,6 +24,7 @@ from promenade.web.odata.admin_unit import AdminOperations, AdminSource, AdminUn
 from promenade.web.odata.api import BrowserHooks, ODataApi, refuse_what_is_not_written
 from promenade.web.odata.export import EXPORT_LIST, ListExports
 from promenade.web.promotions import basket_tests as admin_tests
+from promenade.web.promotions import budget_requests as admin_requests
 from promenade.web.promotions import check as admin_check
 from promenade.web.promotions import lifecycle as admin_lifecycle
 from promenade.web.webhooks import replay as admin_webhooks
@@ -44,6 +45,7 @@ OPERATIONS: AdminOperations = {
     **admin_lifecycle.OPERATIONS,
     **admin_check.OPERATIONS,
     **admin_tests.OPERATIONS,
+    **admin_requests.OPERATIONS,
     **admin_forecast.OPERATIONS,
     **admin_webhooks.OPERATIONS,
     WITHDRAW: _withdraw,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from promenade.workflows.authoring import (
     basket_tests,
+    budget_requests,
     budgets,
     campaigns,
     clients,
@@ -21,6 +22,7 @@ from promenade.workflows.authoring.writing import Authoring, Upserted
 __all__ = ["Authoring", "Delta", "Row", "Upserted"]
 
 _RULES = (
-    basket_tests, budgets, campaigns, clients, coupons, jobs, people, pilots, places, promotions, webhooks,
+    basket_tests, budget_requests, budgets, campaigns, clients, coupons, jobs, people, pilots, places, promotions,
+    webhooks,
 )  # fmt: skip
 """The modules that register rules."""

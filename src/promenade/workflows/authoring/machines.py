@@ -118,6 +118,14 @@ MACHINES: Mapping[str, Machine] = MappingProxyType(
                 _move("extend", "EXPIRED", "SCHEDULED", by_patch=False),
             ),
         ),
+        "BudgetRequests": Machine(
+            _states("OPEN"),
+            (
+                _move("grant", "OPEN", "GRANTED", by_patch=False),
+                _move("decline", "OPEN", "DECLINED", by_patch=False),
+                _move("withdraw", "OPEN", "WITHDRAWN", by_patch=False),
+            ),
+        ),
         "CouponTypes": Machine(
             _states("INACTIVE ACTIVE"),
             (_move("activate", None, "ACTIVE"), _move("deactivate", None, "INACTIVE")),

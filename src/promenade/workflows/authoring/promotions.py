@@ -23,6 +23,7 @@ from promenade.store.pricing.definitions import read_promotions
 from promenade.store.pricing.surroundings import load_places
 from promenade.store.webhooks.outbox import emit_all
 from promenade.workflows.authoring.approvals import LIVE, settle_approvals
+from promenade.workflows.authoring.budget_requests import charged, withdrawn
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.runnable import broken_parts, missing
 from promenade.workflows.authoring.unit import Act, Unit, Write
@@ -44,7 +45,9 @@ class _Promotions(Rules):
     async def check(self, unit: Unit, writes: Sequence[Write]) -> list[Write]:
         for write in writes:
             _check_experiment(unit, write)
-        return []
+        gone = [write.id for write in writes if write.act is Act.DELETE]
+        out_of_drafts = [write.id for write in writes if write.act is Act.CREATE and write.has_own_id]
+        return [*await withdrawn(unit, gone), *await charged(unit, out_of_drafts)]
 
     async def finish(self, unit: Unit) -> None:
         await settle_approvals(unit)

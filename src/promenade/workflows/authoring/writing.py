@@ -6,12 +6,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from promenade.errors import Conflict, Detail, Invalid, NotAllowed, NotFound
 from promenade.model.declare import NONE, RO, RW_RESTRICTED, Service
 from promenade.store.authoring.faults import BrokenConstraint, Constraint, guarded
-from promenade.store.authoring.statements import delete_rows, find_keys, hold, insert_rows, update_rows
+from promenade.store.authoring.statements import Columns, delete_rows, find_keys, hold, insert_rows, update_rows
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.changes import record_change
 from promenade.workflows.authoring.checks import check_references, check_unused, check_values, is_plain
@@ -92,6 +93,18 @@ class Authoring:
     async def create(self, set_name: str, row: Row) -> str:
         """Create a row with everything it owns; return its ID."""
         return (await self._create(set_name, [row], [""]))[0]
+
+    async def create_by(self, verb: str, set_name: str, row: Row, *, also: Columns) -> str:
+        """Create a row by an action, whatever the service lets its callers create directly; return its ID.
+
+        ``also``: columns that no caller gives.
+        """
+        plan = Plan(self._unit)
+        write = plan.create(shape_of(set_name), row, "")
+        write.after |= also
+        write.is_named, write.verb = True, verb
+        await self._carry_out(plan)
+        return write.id
 
     async def create_many(self, set_name: str, rows: Sequence[Row]) -> list[str]:
         """Create many rows with a constant number of statements; error targets start with the index.
@@ -176,12 +189,20 @@ class Authoring:
         await self._carry_out(plan)
 
     async def transition(
-        self, set_name: str, entity_id: str, verb: str, *, binding: bool = False, decision: Decision | None = None
+        self,
+        set_name: str,
+        entity_id: str,
+        verb: str,
+        *,
+        binding: bool = False,
+        decision: Decision | None = None,
+        also: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         """Change a row's status by a verb of its state machine: ``activate``, ``lock``, ``startPilot`` ...
 
         The service's mode does not matter: verbs are separate actions. ``binding``: approval is binding, which allows
-        some transitions more; ``decision``: of a user who may decide. Raises Conflict (INVALID_TRANSITION).
+        some transitions more; ``decision``: of a user who may decide; ``also``: columns that the verb sets besides.
+        Raises Conflict (INVALID_TRANSITION).
         """
         shape = shape_of(set_name)
         moves = MACHINES[set_name].by_verb(verb)
@@ -191,7 +212,7 @@ class Authoring:
         if move is None:
             raise invalid_transition(set_name, before["status"], moves[0].target, None)
         write = plan.update(shape, before, {}, "")
-        write.after[move.column] = move.target
+        write.after |= {**also, move.column: move.target}
         write.is_named, write.verb = True, verb
         if decision is not None:
             self._unit.decisions[entity_id] = decision

@@ -28,6 +28,7 @@ from promenade.store.drafts.ownership import (
 )
 from promenade.store.driver.unit import Session
 from promenade.workflows.authoring import Authoring
+from promenade.workflows.authoring.budget_requests import withdraw_left
 from promenade.workflows.authoring.locks import check_locks
 from promenade.workflows.authoring.owners import Owners
 from promenade.workflows.authoring.planning import ROWS_MAX
@@ -103,6 +104,7 @@ class Drafts:
         draft, _ = await self._held(shape, entity_id)
         if shape.owner is None:
             await delete_draft(self._session, draft)
+            await withdraw_left(self._authoring, self._session, set_name, entity_id)
             return
         await self._refuse_locked(draft)
         await draft_rows.remove_rows(self._session, draft, {set_name: {entity_id}})
@@ -180,8 +182,11 @@ class Drafts:
 
     async def hold(self, set_name: str, entity_id: str) -> int:
         """Lock a row of an own draft until the unit ends and return its version, for If-Match."""
-        _, row = await self._held(shape_of(set_name), entity_id)
-        return int(row["version"])
+        return int((await self.read(set_name, entity_id))["version"])
+
+    async def read(self, set_name: str, entity_id: str) -> Columns:
+        """Return a row of an own draft, locked until the unit ends."""
+        return (await self._held(shape_of(set_name), entity_id))[1]
 
     # ---- finding ------------------------------------------------------------------------------------------------
 

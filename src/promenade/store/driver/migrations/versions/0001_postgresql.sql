@@ -423,6 +423,42 @@ CREATE POLICY tenant ON budget_promotion_utc_days
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
+CREATE TABLE budget_requests (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	promotion_name VARCHAR(255) COLLATE "C",
+	amount NUMERIC(15, 2) NOT NULL,
+	currency VARCHAR(3) COLLATE "C" NOT NULL,
+	reason VARCHAR(1000) COLLATE "C",
+	status VARCHAR(30) COLLATE "C" NOT NULL,
+	asked_at TIMESTAMP WITH TIME ZONE,
+	asked_by VARCHAR(255) COLLATE "C",
+	answered_at TIMESTAMP WITH TIME ZONE,
+	answered_by VARCHAR(255) COLLATE "C",
+	answer VARCHAR(1000) COLLATE "C",
+	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	modified_by VARCHAR(255) COLLATE "C",
+	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,
+	budget_id VARCHAR(36) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_budget_requests__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_budget_requests__amount_min CHECK (amount >= 0.01)
+);
+
+CREATE INDEX ix_budget_requests__promotion_id_status ON budget_requests (tenant_id, promotion_id, status);
+
+CREATE INDEX ix_budget_requests__status_asked_at ON budget_requests (tenant_id, status, asked_at);
+
+ALTER TABLE budget_requests ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE budget_requests FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON budget_requests
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE budget_totals (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	budget_id VARCHAR(36) COLLATE "C" NOT NULL,

@@ -311,6 +311,34 @@ CREATE TABLE budget_promotion_utc_days (
 	CONSTRAINT pk_budget_promotion_utc_days__key PRIMARY KEY (tenant_id, promotion_id, budget_id, day)
 );
 
+CREATE TABLE budget_requests (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	promotion_name VARCHAR(255),
+	amount BIGINT NOT NULL,
+	currency VARCHAR(3) NOT NULL,
+	reason VARCHAR(1000),
+	status VARCHAR(30) NOT NULL,
+	asked_at BIGINT,
+	asked_by VARCHAR(255),
+	answered_at BIGINT,
+	answered_by VARCHAR(255),
+	answer VARCHAR(1000),
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	promotion_id VARCHAR(36) NOT NULL,
+	budget_id VARCHAR(36),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_budget_requests__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT ck_budget_requests__amount_min CHECK (amount >= 1)
+);
+
+CREATE INDEX ix_budget_requests__promotion_id_status ON budget_requests (tenant_id, promotion_id, status);
+
+CREATE INDEX ix_budget_requests__status_asked_at ON budget_requests (tenant_id, status, asked_at);
+
 CREATE TABLE budget_totals (
 	tenant_id VARCHAR(36) NOT NULL,
 	budget_id VARCHAR(36) NOT NULL,
