@@ -22,7 +22,7 @@ SETS = [
     "PromotionTemplates", "Campaigns", "PromotionPilotConfigs", "PriorityGroups", "MutualExclusionGroups",
     "CouponTypes", "CouponCodeBatches", "RedemptionLogs", "Budgets", "Stakeholders", "Articles", "ArticleGroups",
     "PosGroups", "WebhookSubscriptions", "NotificationLogs", "LocalDeployments", "SyncHistory", "People", "Clients",
-    "BasketTests", "AuditLogs",
+    "BasketTests", "BudgetRequests", "AuditLogs",
 ]  # fmt: skip
 OBJECTS = [
     "Promotions", "Campaigns", "CouponTypes", "Budgets", "Articles", "ArticleGroups", "PosGroups", "PromotionTemplates",

@@ -243,24 +243,6 @@ def test_what_is_missing_has_the_cursor(desk: Desk) -> None:
     expect(field).to_have_attribute("aria-invalid", "true")
 
 
-def test_a_planner_asks_for_a_budget_that_only_others_may_give(desk: Desk) -> None:
-    page = begin(desk, "3 for 2", "planner")
-    expect(page.get_by_role("button", name="New coupon")).to_be_visible()
-    expect(page.get_by_role("button", name="New budget")).to_have_count(0)
-    page.get_by_role("button", name="Ask for a budget").click()
-    dialog = page.get_by_role("dialog")
-    dialog.get_by_label("Amount").press_sequentially("10 000 EUR")
-    expect(dialog.get_by_label("Request")).to_have_value(
-        re.compile('a budget of 10 000 EUR to the promotion "3 for 2"')
-    )
-    expect(dialog.get_by_role("link", name="Send as mail")).to_have_attribute("href", re.compile(id_of(page)))
-    page.evaluate("() => Object.defineProperty(navigator, 'clipboard', {value: undefined})")  # as on plain http
-    dialog.get_by_role("button", name="Copy", exact=True).click()
-    page.get_by_text("Marked: copy it with the keyboard.").wait_for()
-    dialog.get_by_role("button", name="Cancel").click()
-    expect(dialog).to_have_count(0)
-
-
 def test_codes_of_their_own_are_generated_with_the_promotion(desk: Desk) -> None:
     page = begin(desk, "Coupon", "planner")
     page.locator(f"{HERE}whatRules").get_by_label("Discount or price").fill("10")

@@ -47,7 +47,7 @@ sap.ui.define(
       return byType[field.type] && !field.isCollection ? byType[field.type] : many;
     }
 
-    /** One of fixed values by its text, where the field is explained. */
+    /** One of fixed values by its text, where the field has such texts. */
     function choiceText(field, prefix, value) {
       return {
         parts: [value, ...field.allowed.map((one) => ({path: `i18n>${prefix}.${one}`}))],
@@ -56,7 +56,7 @@ sap.ui.define(
     }
 
     function boundText(field, model) {
-      const prefix = Extensions.explanationOf(field);
+      const prefix = Extensions.wordsOf(field);
       if (prefix && field.allowed.length) {
         return choiceText(field, prefix, raw(field.path, model));
       }

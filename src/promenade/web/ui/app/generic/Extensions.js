@@ -16,6 +16,7 @@ sap.ui.define([], function () {
   const inputs = new Map();
   const choices = new Map();
   const explained = new Map();
+  const worded = new Map();
 
   return {
     /**
@@ -73,6 +74,16 @@ sap.ui.define([], function () {
     explanationOf(field) {
       const {prefix, except} = explained.get(field.set) || {};
       return prefix && !except.includes(field.path) ? `${prefix}.${field.path}` : undefined;
+    },
+
+    /** Has the values of a choice be said in words: the texts `<prefix>.<value>`. */
+    words(set, path, prefix) {
+      worded.set(`${set}/${path}`, prefix);
+    },
+
+    /** What the texts of a choice begin with, or undefined. */
+    wordsOf(field) {
+      return worded.get(`${field.set}/${field.path}`) || this.explanationOf(field);
     },
 
     /** Whether a row with these values may be added to a part, after whatever is to be asked. */

@@ -46,6 +46,16 @@ sap.ui.define(
       count: true
     };
 
+    /** Budgets that were asked for, the longest waiting first. */
+    const ASKED = {
+      set: "BudgetRequests",
+      filter: "status eq 'OPEN'",
+      orderby: "askedAt,ID",
+      select: "ID,promotionName,askedAt,askedBy,amount,currency",
+      top: QUEUED,
+      count: true
+    };
+
     const entry = (title, text, href, icon, mark, state = "Warning") => ({
       title,
       text,
@@ -123,10 +133,11 @@ sap.ui.define(
     /** What the first page tells, in as few requests as can be. */
     return {
       /** Of `/admin`: promotions that run, wait and end, what failed, and my drafts. */
-      ofPlans({hasQueue}) {
+      ofPlans({hasQueue, mayGive}) {
         const week = inDays(-SOON_DAYS);
         return named("admin", {
           ...(hasQueue ? {queue: QUEUE} : {}),
+          ...(mayGive ? {asked: ASKED} : {}),
           running: {
             set: "Promotions",
             filter: `IsActiveEntity eq true and ${Filters.state("RUNNING", Date.now())}`,
@@ -254,6 +265,19 @@ sap.ui.define(
             "pending",
             forecastCost === null ? t("costUnknown") : t("cost", Numbers.money(forecastCost, currency)),
             forecastCost === null ? "Warning" : "Information"
+          )
+        ),
+
+      /** The queue of budgets that were asked for as entries of a list. */
+      asked: (t, {rows}) =>
+        rows.map(({ID, promotionName, askedAt, askedBy, amount, currency}) =>
+          entry(
+            promotionName || t("unnamed"),
+            t("askedAt", Numbers.moment(askedAt), askedBy),
+            `object/BudgetRequests/${ID}`,
+            "money-bills",
+            Numbers.money(amount, currency),
+            "Information"
           )
         ),
 

@@ -29,6 +29,10 @@ sap.ui.define(
           queue: [],
           queueNone: "",
           queueMore: "",
+          mayGive: this._mayGive(),
+          asked: [],
+          askedNone: "",
+          askedMore: "",
           waiting: [],
           waitingMore: "",
           week: [],
@@ -59,6 +63,11 @@ sap.ui.define(
         return approvalIsBinding && mayDecide;
       },
 
+      /** Whether budgets are the person's to give. */
+      _mayGive() {
+        return Session.may("update", "Budgets");
+      },
+
       onExit() {
         this._end();
       },
@@ -74,7 +83,7 @@ sap.ui.define(
         this._model.setProperty("/failure", "");
         const settled = async (reading) => reading && reading.catch((error) => this._onUnread(error));
         const [plans, sums, sales] = [
-          settled(admin && Facts.ofPlans({hasQueue: this._hasQueue()})),
+          settled(admin && Facts.ofPlans({hasQueue: this._hasQueue(), mayGive: this._mayGive()})),
           settled(reporting && Facts.ofSums()),
           settled(reporting && Facts.ofSales())
         ];
@@ -124,13 +133,16 @@ sap.ui.define(
       },
 
       _showPlans(plans) {
-        const {queue, running, waiting, drafts} = plans;
+        const {queue, asked, running, waiting, drafts} = plans;
         const t = this._t;
         // Who may decide has what waits in a list of their own.
         if (queue) {
           this._list("queue", {rows: Facts.queue(t, queue), more: queue.count - queue.rows.length});
         } else {
           this._list("waiting", Facts.waiting(t, waiting));
+        }
+        if (asked) {
+          this._list("asked", {rows: Facts.asked(t, asked), more: asked.count - asked.rows.length});
         }
         this._list("week", Facts.week(t, plans));
         this._figure("running", Numbers.whole(running.count), t("runningNote"));
@@ -221,6 +233,10 @@ sap.ui.define(
       onEntry(event) {
         const {href} = event.getSource().getBindingContext("home").getObject();
         this._router.getHashChanger().setHash(href);
+      },
+
+      onAllAsked() {
+        this._router.navTo("list", {set: "BudgetRequests"});
       },
 
       onNewPromotion() {

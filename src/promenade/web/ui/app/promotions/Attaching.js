@@ -63,14 +63,13 @@ sap.ui.define(
         this._show();
       }
 
-      async show({id, isEditable}) {
+      async show(shown) {
+        const {id, isEditable} = shown;
         const isOther = id !== this._id;
         this._id = id;
         this._isEditable = isEditable;
         this._isNew &&= !isOther;
-        if (isOther || !this.isChanged()) {
-          await this._read(id);
-        }
+        await Promise.all([(isOther || !this.isChanged()) && this._read(id), this._fresh.show?.(shown)]);
         this._show();
       }
 
@@ -89,7 +88,6 @@ sap.ui.define(
         this._new.setVisible(isOpen && this._mayMake && !this._isNew);
         this._not.setVisible(isOpen && this._isNew);
         this._fresh.setVisible(isOpen && this._isNew);
-        this._fresh.setAsked?.(isOpen && !this._mayMake);
       }
 
       /** Begins what is made on the spot, with nothing of what was made before it. */

@@ -1,34 +1,24 @@
 sap.ui.define(
   [
-    "sap/m/Button",
     "sap/m/HBox",
     "sap/m/Input",
-    "sap/m/Text",
     "sap/m/VBox",
     "promenade/generic/Format",
-    "promenade/net/Http",
     "promenade/net/Ids",
-    "promenade/promotions/AskForBudget",
+    "promenade/promotions/AskedBudget",
     "promenade/promotions/Creating",
     "promenade/promotions/Texts",
+    "promenade/promotions/usualCurrency",
     "promenade/rules/Types"
   ],
-  function (Button, HBox, Input, Text, VBox, Format, Http, Ids, AskForBudget, Creating, Texts, Types) {
+  function (HBox, Input, VBox, Format, Ids, AskedBudget, Creating, Texts, usualCurrency, Types) {
     "use strict";
 
     const AMOUNT = /^\d{1,12}(\.\d{1,2})?$/;
     const CURRENCY = /^[A-Z]{3}$/;
     const decimal = new Types.Decimal();
 
-    /** The currency that most POS groups sell in, for promotions that say none. */
-    async function usual() {
-      const query = encodeURIComponent("filter(currency ne null)/groupby((currency),aggregate($count as n))");
-      const order = encodeURIComponent("n desc,currency");
-      const {value} = await Http.get(`/admin/PosGroups?$apply=${query}&$orderby=${order}&$top=1`);
-      return value.length ? value[0].currency : "";
-    }
-
-    /** A budget that is made with its promotion, by those who may; others are told whom to ask. */
+    /** A budget that is made with its promotion, by those who may; others ask them for one. */
     return class FreshBudget {
       constructor(onChange) {
         this._onChange = onChange;
@@ -37,21 +27,15 @@ sap.ui.define(
         const labelled = (key, input) => Creating.labelled(Texts.get(`links.budget.${key}`), input);
         this._fields = new HBox({items: [labelled("amount", this._amount), labelled("currency", this._currency)]});
         this._fields.addStyleClass("promenadeFresh");
-        this._asking = new VBox({
-          alignItems: "Start",
-          items: [
-            new Text({text: Texts.get("links.budget.asked")}),
-            new Button({text: Texts.get("links.budget.ask"), press: (event) => AskForBudget.open(event.getSource())})
-          ]
-        });
-        this.control = new VBox({items: [this._fields, this._asking]});
+        this._asked = new AskedBudget();
+        this.control = new VBox({items: [this._fields, this._asked.control]});
       }
 
       /** Another one, in the currency of the promotion; what is typed before another one is known stays. */
       async begin(currency) {
         this._amount.setValue("").setValueState("None");
         this._currency.setValue(currency || "").setValueState("None");
-        const found = currency || (await usual().catch(() => "")); // without one it is typed
+        const found = currency || (await usualCurrency().catch(() => "")); // without one it is typed
         if (!this._currency.getValue()) {
           this._currency.setValue(found);
           this._onChange();
@@ -62,8 +46,9 @@ sap.ui.define(
         this._fields.setVisible(isVisible);
       }
 
-      setAsked(isAsked) {
-        this._asking.setVisible(isAsked);
+      /** Shows what was asked for, for a promotion or a draft of one. */
+      show(shown) {
+        return this._asked.show(shown);
       }
 
       focus() {

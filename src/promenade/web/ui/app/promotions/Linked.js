@@ -9,9 +9,10 @@ sap.ui.define(
     "sap/m/Title",
     "sap/m/VBox",
     "promenade/generic/Format",
+    "promenade/promotions/AskedBudget",
     "promenade/promotions/Texts"
   ],
-  function (Column, ColumnListItem, Link, ObjectStatus, Table, Text, Title, VBox, Format, Texts) {
+  function (Column, ColumnListItem, Link, ObjectStatus, Table, Text, Title, VBox, Format, AskedBudget, Texts) {
     "use strict";
 
     function table(key, columns, rows) {
@@ -44,20 +45,27 @@ sap.ui.define(
       ];
     }
 
-    /** The coupon types that trigger the promotion and the budgets that it is charged to. */
+    /** The coupon types that trigger the promotion, the budgets that it is charged to, and one that is asked for. */
     return class Linked {
       constructor() {
-        this.control = new VBox();
+        this._tables = new VBox();
+        this._asked = new AskedBudget();
+        this.control = new VBox({items: [this._tables, this._asked.control]});
+      }
+
+      /** Shows what was asked for. */
+      show(shown) {
+        return this._asked.show(shown);
       }
 
       /** Shows them; rows with what they refer to expanded. */
       setRows({couponTypePromotions, budgetPromotions}) {
-        this.control.destroyItems();
+        this._tables.destroyItems();
         const coupons = table("coupons", ["name", "code", "status"], couponTypePromotions.map(couponRow));
         const budgets = table("budgets", ["name", "total", "remaining", "status"], budgetPromotions.map(budgetRow));
         [coupons, budgets].forEach((one) => {
-          this.control.addItem(one.data("title"));
-          this.control.addItem(one.addStyleClass("sapUiMediumMarginBottom"));
+          this._tables.addItem(one.data("title"));
+          this._tables.addItem(one.addStyleClass("sapUiMediumMarginBottom"));
         });
       }
     };

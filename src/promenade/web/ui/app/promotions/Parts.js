@@ -105,7 +105,8 @@ sap.ui.define(
           this._showRows(shown),
           this.check.show(shown),
           this._forecast.show(shown),
-          this._rejection.show(shown)
+          this._rejection.show(shown),
+          shown.isActive && this._linked?.show(shown)
         ];
         await Promise.all(tasks);
       }

@@ -53,6 +53,7 @@ sap.ui.define(
     const RELATED = new Set([
       "Budgets",
       "BudgetPromotions",
+      "BudgetRequests",
       "Campaigns",
       "CouponTypePromotions",
       "CouponTypes",

@@ -2,6 +2,7 @@ sap.ui.define(
   [
     "promenade/resources/AuditTrail",
     "promenade/resources/BasketTests",
+    "promenade/resources/BudgetRequests",
     "promenade/resources/Budgets",
     "promenade/resources/Campaigns",
     "promenade/resources/Clients",
@@ -16,6 +17,7 @@ sap.ui.define(
   function (
     AuditTrail,
     BasketTests,
+    BudgetRequests,
     Budgets,
     Campaigns,
     Clients,
@@ -33,6 +35,7 @@ sap.ui.define(
     [
       AuditTrail,
       BasketTests,
+      BudgetRequests,
       Budgets,
       Campaigns,
       Clients,
