@@ -49,6 +49,7 @@ class Settings:
     login_url: str | None = None  # the issuer's discovery document; None: at the standard path of OpenID
     tenant_claims: tuple[str, ...] = ("zid", "tenant")
     scope_claims: tuple[str, ...] = ("scope",)
+    group_claims: tuple[str, ...] = ("groups",)  # of an external issuer
     metrics_token: str | None = None
     webhook_allow: tuple[str, ...] = ()  # hosts, host:port or networks that callbacks may reach privately or by http
     webhook_retry_schedule: tuple[int, ...] = WEBHOOK_RETRY_SCHEDULE  # seconds before each further attempt
@@ -107,6 +108,8 @@ class Settings:
             raise SettingsError("--tenant-claim must name at least one claim.")
         if not self.scope_claims or not all(self.scope_claims):
             raise SettingsError("--scope-claim must name at least one claim.")
+        if not self.group_claims or not all(self.group_claims):
+            raise SettingsError("--group-claim must name at least one claim.")
         self._check_login()
 
     def _check_login(self) -> None:

@@ -107,7 +107,7 @@ REPORTS = sets(
     "ABTestResultsByCurrency PromotionUsageByDayAndHour"
 )
 
-ADDED = sets("Clients TenantSettings LoyaltyActionArticleListItems People RawPayloads")
+ADDED = sets("Clients GroupRoles TenantSettings LoyaltyActionArticleListItems People RawPayloads")
 
 
 def named(entity: EntityType) -> str:
@@ -178,9 +178,9 @@ def test_currencies_are_codes_of_three_letters() -> None:
         (
             NONE,
             sets(
-                "Clients People RawPayloads TenantSettings Tenants PromotionForecasts PromotionForecastAmounts "
-                "PromotionForecastBudgets PromotionForecastDisplacements PromotionApprovals BasketTests "
-                "BudgetRequests"
+                "Clients GroupRoles People RawPayloads TenantSettings Tenants PromotionForecasts "
+                "PromotionForecastAmounts PromotionForecastBudgets PromotionForecastDisplacements "
+                "PromotionApprovals BasketTests BudgetRequests"
             )
             | REPORTS,
         ),

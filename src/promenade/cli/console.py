@@ -112,6 +112,8 @@ serve_options = _options(
             help="Claims that name the tenant, the first present one counts (repeatable)."),
     option("--scope-claim", "scope_claims", multiple=True, default=("scope",), show_default=True,
             help="Claims that list the scopes, the first present one counts (repeatable)."),
+    option("--group-claim", "group_claims", multiple=True, default=("groups",), show_default=True,
+            help="Claims that list the groups at an external issuer, the first present one counts (repeatable)."),
     option("--metrics-token", help="Bearer token that opens /metrics beyond loopback."),
     background_options,
     mtls_options,

@@ -278,3 +278,29 @@ def test_guessing_a_stores_password_shows_a_delay(branch: Desk) -> None:
     enter_password(page, PASSWORD)
     expect(page.locator(".sapMMsgStrip")).to_contain_text(re.compile(r"Bitte \d\d Sekunden"))
     branch.forgive("401 POST", "429 POST")
+
+
+def test_an_administrator_gives_a_group_of_the_issuer_scopes(seat: Desk, provider: IdentityProvider) -> None:
+    provider.claims = {"zid": TENANT, "scope": "svc.Admin"}
+    page = arrive(seat, "#/list/GroupRoles")
+    log_in(page)
+    page.get_by_text("another issuer, whose tokens name groups").wait_for()
+    page.get_by_role("button", name="New Group").click()
+    dialog = page.get_by_role("dialog", name="New Group")
+    dialog.get_by_role("textbox", name="Group").fill("/planners")
+    dialog.get_by_role("textbox", name="Description").fill("Who plan promotions")
+    scopes = dialog.get_by_role("combobox", name="Scopes")
+    scopes.click()
+    scopes.press_sequentially("svc.Prom")
+    expect(scopes).to_have_value("svc.PromotionManager")
+    scopes.press("Enter")
+    scopes.press("Tab")
+    dialog.get_by_role("button", name="New Group").click()
+    page.get_by_role("heading", name="/planners").wait_for()
+    expect(page.get_by_text("Scopes: svc.PromotionManager", exact=True)).to_be_visible()
+    provider.claims = {"zid": TENANT, "groups": ["/planners"]}
+    planner = arrive(seat, "#/list/GroupRoles")
+    log_in(planner, "Kim Plan")
+    planner.get_by_text("/planners").first.wait_for()
+    expect(planner.locator(PERSON)).to_contain_text("Kim Plan")
+    expect(planner.get_by_role("button", name="New Group")).to_have_count(0)

@@ -246,7 +246,8 @@ def test_a_signed_in_user_gets_the_areas_of_the_role(office: Office, role: str, 
     assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store")
     me = answer.json()
     assert (me["tenantId"], me["edition"], me["scopes"]) == (TENANT, "cloud", sorted(ROLES[role]))
-    services = {"admin": True, "reporting": True, "pos": pos, "publicApi": public_api, "store": False, "clients": True}
+    services = {"admin": True, "reporting": True, "pos": pos, "publicApi": public_api, "store": False}
+    services |= {"clients": True, "groups": False}
     assert me["services"] == services
     assert me["user"].startswith(role)
 
@@ -285,9 +286,10 @@ def test_the_administrator_of_a_store_is_known_by_the_session(branch: Store) -> 
     assert browser.http.get("/ui/sign-in.json").json() == {**told, "isSetUp": True, "hasSession": True}
     me = browser.http.get("/ui/me").json()
     assert (me["user"], me["edition"], me["scopes"]) == ("admin", "local-store", ["svc.Admin"])
-    services = {"admin": True, "reporting": True, "pos": True, "publicApi": False, "store": True, "clients": False}
+    services = {"admin": True, "reporting": True, "pos": True, "publicApi": False, "store": True}
+    services |= {"clients": False, "groups": False}
     assert me["services"] == services
-    assert not me["sets"].keys() & {"Clients", "People"}
+    assert not me["sets"].keys() & {"Clients", "GroupRoles", "People"}
     assert browser.http.get("/").status_code == 200
     browser.post("logout")
     assert browser.http.get("/ui/me").status_code == 401

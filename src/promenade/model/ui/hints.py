@@ -56,6 +56,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "name", "status", "promotion_ID", "expectedTotal", "actualTotal", "difference", "pricedAt", "lastRunAt",
         ),
         "People": ("userName", "name", "scopes", "isActive", "lastSignInAt", "codeSince", "invitedUntil"),
+        "GroupRoles": ("groupName", "description", "scopes", "issuer"),
         "Clients": ("name", "clientId", "scopes", "isActive", "lastUsedAt", "rotatedAt", "formerUntil"),
     }
 )  # fmt: skip

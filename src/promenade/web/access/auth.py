@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -16,6 +16,7 @@ from starlette.types import Scope
 
 from promenade import metrics
 from promenade.errors import Forbidden, Unauthorized
+from promenade.model.access.groups import Outside
 from promenade.web.access.sessions import IDLE, Session, Sessions
 from promenade.web.access.tokens import (
     LEEWAY_SECONDS,
@@ -50,6 +51,7 @@ class Caller:
     scopes: frozenset[str]
     expires_at: float  # seconds since 1970
     session: Session | None = None  # of a browser; None: the caller sent a token
+    outside: Outside | None = None  # what an outside issuer's token says; None: it is of the own one
 
     def require_scope(self, *accepted: str) -> None:
         """Raise Forbidden (MISSING_SCOPE) unless the caller has one of ``accepted``."""
@@ -65,6 +67,16 @@ class KeySource(Protocol):
 
         Raises Unavailable if the keys cannot be obtained.
         """
+        ...
+
+
+class GroupScopes(Protocol):
+    """What the groups of an outside issuer give."""
+
+    issuer: str
+
+    async def scopes_of(self, tenant_id: str, groups: frozenset[str]) -> frozenset[str]:
+        """Return the scopes that these groups of the issuer give in a tenant."""
         ...
 
 
@@ -129,6 +141,12 @@ def scopes_of(claim: object) -> frozenset[str]:
     return frozenset(_bare_scope(text) for text in texts if isinstance(text, str))
 
 
+def _groups_of(claim: object) -> frozenset[str]:
+    """Return the groups of a token: a list, or a text that is one group, as names of groups may have spaces."""
+    texts = claim if isinstance(claim, list) else [claim]
+    return frozenset(text for text in texts if isinstance(text, str) and _is_name(text))
+
+
 _AREAS = ("svc.", "PublicApi.")
 
 
@@ -153,12 +171,14 @@ class Authenticator:
         audience: str,
         tenant_claims: Sequence[str],
         scope_claims: Sequence[str] = ("scope",),
+        group_claims: Sequence[str] = ("groups",),
+        groups: GroupScopes | None = None,
         accepts: Callable[[str, str, str | None, float], Awaitable[bool]] | None = None,
         sessions: Sessions | None = None,
         limits: RateLimits | None = None,
     ) -> None:
         """``accepts`` tells of the own issuer whether a token for a tenant has not been withdrawn: which client got it,
-        or in which session a person did, and when.
+        or in which session a person did, and when. ``groups``: the issuer is an outside one, whose groups give scopes.
         """
         self._keys = keys
         self._tenant_exists = tenant_exists
@@ -168,6 +188,8 @@ class Authenticator:
         self._audience = audience
         self._tenant_claims = tuple(tenant_claims)
         self._scope_claims = tuple(scope_claims)
+        self._group_claims = tuple(group_claims)
+        self._groups = groups
         self._sessions = sessions
         self._limits = limits
         self._verified: OrderedDict[bytes, _Verified] = OrderedDict()
@@ -195,6 +217,9 @@ class Authenticator:
         accepts, session_id = self._accepts, known.session_id
         if accepts and not await accepts(caller.tenant_id, caller.client_id, session_id, known.issued_at):
             raise Unauthorized("UNAUTHORIZED", "The token has been withdrawn.")
+        if self._groups is not None and caller.outside is not None and caller.outside.groups:
+            given = await self._groups.scopes_of(caller.tenant_id, caller.outside.groups)
+            caller = replace(caller, scopes=caller.scopes | given)
         if self._limits is not None:
             self._limits.take(caller.tenant_id, caller.client_id)
         return caller
@@ -256,7 +281,11 @@ class Authenticator:
         client_id = _first_name(claims, ("client_id", "cid", "azp")) or ""
         user = _first_name(claims, ("user_name", "sub")) or client_id
         scopes = scopes_of(next((claims[name] for name in self._scope_claims if name in claims), None))
-        return Caller(str(tenant), user, client_id or user, scopes, float(claims["exp"]))
+        outside = None
+        if self._groups is not None:
+            groups = _groups_of(next((claims[name] for name in self._group_claims if name in claims), None))
+            outside = Outside(self._groups.issuer, scopes, groups)
+        return Caller(str(tenant), user, client_id or user, scopes, float(claims["exp"]), outside=outside)
 
 
 def _bearer_token(scope: Scope) -> bytes:

@@ -205,4 +205,5 @@ class AuthoredSource:
             new_id=self._context.new_id,
             service=self._service,
             http_hosts=self._context.webhook_allow,
+            outside=caller.outside,
         )

@@ -64,6 +64,11 @@ def _no_own_people() -> ODataError:
     return ODataError(409, "NO_OWN_PEOPLE", "People sign in elsewhere, where they get their scopes, too.")
 
 
+def _no_outside_issuer() -> ODataError:
+    message = "This service trusts no other token issuer, so it has no groups: invite People, who have scopes."
+    return ODataError(409, "NO_OUTSIDE_ISSUER", message)
+
+
 def _set_in_the_cloud() -> ODataError:
     message = "A store takes the settings of its tenant from the cloud: change them there."
     return ODataError(409, "SET_IN_THE_CLOUD", message)
@@ -81,6 +86,8 @@ class AdminApi(ODataApi):
         """
         source = AdminSource(context, OPERATIONS, EXAMINED)
         closed = {} if issues_tokens else {"Clients": _no_own_tokens, "People": _no_own_people}
+        if issues_tokens or is_store:
+            closed["GroupRoles"] = _no_outside_issuer
         closed |= {"TenantSettings": _set_in_the_cloud} if is_store else {}
         hooks = _AdminHooks(context, authenticator, closed)
         edm = edm_for(Service.ADMIN)
@@ -110,13 +117,13 @@ class _AdminHooks(BrowserHooks):
         self._closed = closed
 
     def permit(self, caller: Caller, access: Access, request: Request) -> None:
-        """Require one of the three roles, then check what the collections allow, then what the role allows."""
+        """Require one of the three roles, then check what the collections allow, the role, and this service."""
         caller.require_scope(*ROLES)
         if access.entity_set is not None:
             refuse_what_is_not_written(access.entity_set, access.kind, request)
-            if access.entity_set.name in self._closed and access.kind != "read":
-                raise self._closed[access.entity_set.name]()
         caller.require_scope(*scopes_for(access))
+        if access.entity_set is not None and access.kind != "read" and access.entity_set.name in self._closed:
+            raise self._closed[access.entity_set.name]()
         if access.kind in {"create", "update"}:
             check_tenant(caller.tenant_id, request.body)
 

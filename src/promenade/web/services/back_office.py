@@ -65,6 +65,7 @@ class Services(msgspec.Struct, frozen=True, rename="camel"):
     public_api: bool  #: Whether reading and writing `/api/v1` is allowed.
     store: bool  #: Whether this is a store and its administrator, whom `/local-admin` obeys.
     clients: bool  #: Whether this service issues tokens, to the `Clients` and `People` of administration.
+    groups: bool  #: Whether another issuer does, whose groups have the scopes of `GroupRoles`.
 
 
 class Me(msgspec.Struct, frozen=True, rename="camel"):
@@ -124,6 +125,7 @@ def back_office_endpoints(
 def _me(caller: Caller, edition: str, policy: Policy, issues_tokens: bool) -> Me:
     scopes = caller.scopes
     is_store = caller.session is not None
+    has_groups = not issues_tokens and not is_store
     services = Services(
         admin=True,
         reporting=True,
@@ -131,8 +133,9 @@ def _me(caller: Caller, edition: str, policy: Policy, issues_tokens: bool) -> Me
         public_api=scopes >= {PUBLIC_READ, PUBLIC_WRITE},
         store=is_store,
         clients=issues_tokens,
+        groups=has_groups,
     )
-    closed = {**dict.fromkeys(OF_ISSUER, not issues_tokens), "TenantSettings": is_store}
+    closed = {**dict.fromkeys(OF_ISSUER, not issues_tokens), "GroupRoles": not has_groups, "TenantSettings": is_store}
     written = [
         one.set_name
         for one in served_entities(Service.ADMIN)

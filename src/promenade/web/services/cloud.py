@@ -23,6 +23,7 @@ from promenade.web.http.rate_limits import RateLimits
 from promenade.web.http.routing import Later, Served, routed
 from promenade.web.pricing.pos import Pos
 from promenade.web.services.monitoring import Monitoring
+from promenade.workflows.access.groups import GroupDirectory
 from promenade.workflows.access.tenants import TenantDirectory
 from promenade.workflows.access.withdrawn import TokenDirectory
 from promenade.workflows.context import Context
@@ -46,9 +47,10 @@ class CloudService:
         self._context = context
         self._settings = settings
         self._issues_tokens = settings.jwks_url is None
-        accepts = None
+        accepts = groups = None
         if settings.jwks_url is not None:
             keys = CachedKeys(fetch_jwks(settings.jwks_url), context.clock)
+            groups = GroupDirectory(context.database, context.clock, settings.issuer_url)
         else:
             keys = CachedKeys(self._own_keys, context.clock, own=True)
             accepts = TokenDirectory(context.database, context.clock).accepts
@@ -60,6 +62,8 @@ class CloudService:
             audience=settings.audience,
             tenant_claims=settings.tenant_claims,
             scope_claims=settings.scope_claims,
+            group_claims=settings.group_claims,
+            groups=groups,
             accepts=accepts,
             limits=limits,
         )

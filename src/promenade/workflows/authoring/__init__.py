@@ -9,6 +9,7 @@ from promenade.workflows.authoring import (
     campaigns,
     clients,
     coupons,
+    groups,
     jobs,
     people,
     pilots,
@@ -22,7 +23,7 @@ from promenade.workflows.authoring.writing import Authoring, Upserted
 __all__ = ["Authoring", "Delta", "Row", "Upserted"]
 
 _RULES = (
-    basket_tests, budget_requests, budgets, campaigns, clients, coupons, jobs, people, pilots, places, promotions,
-    webhooks,
+    basket_tests, budget_requests, budgets, campaigns, clients, coupons, groups, jobs, people, pilots, places,
+    promotions, webhooks,
 )  # fmt: skip
 """The modules that register rules."""

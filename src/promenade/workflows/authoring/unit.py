@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from promenade.errors import Conflict, Detail, Invalid
+from promenade.model.access.groups import Outside
 from promenade.model.declare import Service
 from promenade.store.authoring.statements import Columns, Delta, Row
 from promenade.store.driver.unit import Session
@@ -185,8 +186,9 @@ def _place(target: str | None) -> str:
 class Unit:
     """The state of one unit of work.
 
-    ``http_hosts`` may be called with plain http; ``by_clock``: caused by time, not by a user; ``written``: the
-    writes that have reached the database, ``planned``: the number of rows requested.
+    ``http_hosts`` may be called with plain http; ``by_clock``: caused by time, not by a user; ``outside``: what an
+    outside issuer says of the user; ``written``: the writes that have reached the database, ``planned``: the number
+    of rows requested.
     """
 
     session: Session
@@ -197,6 +199,7 @@ class Unit:
     importing: bool = False
     http_hosts: frozenset[str] = frozenset()
     by_clock: bool = False
+    outside: Outside | None = None
     faults: Faults = field(default_factory=Faults)
     written: list[Write] = field(default_factory=list)
     planned: int = 0

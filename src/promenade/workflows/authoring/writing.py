@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from promenade.errors import Conflict, Detail, Invalid, NotAllowed, NotFound
+from promenade.model.access.groups import Outside
 from promenade.model.declare import NONE, RO, RW_RESTRICTED, Service
 from promenade.store.authoring.faults import BrokenConstraint, Constraint, guarded
 from promenade.store.authoring.statements import Columns, delete_rows, find_keys, hold, insert_rows, update_rows
@@ -41,7 +42,7 @@ class Authoring:
 
     ``importing`` permits what only bulk import may create; ``http_hosts`` are the hosts (``host``, ``host:port``,
     addresses or networks) that callback URLs may use with plain http. ``by_clock``: a change caused by time alone,
-    which a locked campaign does not prevent.
+    which a locked campaign does not prevent. ``outside``: what the token of an outside issuer says of the user.
 
     All methods raise Invalid, Conflict, NotFound, NotAllowed or Forbidden; then nothing of the call was stored.
     """
@@ -57,8 +58,10 @@ class Authoring:
         importing: bool = False,
         http_hosts: Collection[str] = (),
         by_clock: bool = False,
+        outside: Outside | None = None,
     ) -> None:
-        self._unit = Unit(session, user[:255], at, new_id, service, importing, frozenset(http_hosts), by_clock)
+        hosts = frozenset(http_hosts)
+        self._unit = Unit(session, user[:255], at, new_id, service, importing, hosts, by_clock, outside)
 
     @property
     def shown_once(self) -> Mapping[str, Mapping[str, Mapping[str, Any]]]:

@@ -34,6 +34,8 @@ def test_a_session_administers_with_its_token(store: Store) -> None:
     assert refusal(browser.http.post("/admin/Clients", json=client, headers=headers)) == (409, "NO_OWN_TOKENS")
     person = {"userName": "x", "scopes": ["svc.POSReader"]}
     assert refusal(browser.http.post("/admin/People", json=person, headers=headers)) == (409, "NO_OWN_PEOPLE")
+    group = {"groupName": "x", "scopes": ["svc.Admin"]}
+    assert refusal(browser.http.post("/admin/GroupRoles", json=group, headers=headers)) == (409, "NO_OUTSIDE_ISSUER")
     settings = f"/admin/TenantSettings({SETTINGS_ID})"
     assert browser.http.get(settings).json()["approval"] == "OFF"
     change = {"approval": "BINDING"}

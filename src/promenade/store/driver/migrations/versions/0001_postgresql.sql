@@ -912,6 +912,30 @@ CREATE POLICY tenant ON forecast_jobs
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
+CREATE TABLE group_roles (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	group_name VARCHAR(255) COLLATE "C" NOT NULL,
+	description VARCHAR(255) COLLATE "C",
+	scopes TEXT NOT NULL,
+	issuer VARCHAR(500) COLLATE "C" NOT NULL,
+	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	modified_by VARCHAR(255) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_group_roles__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT uq_group_roles__issuer_group_name UNIQUE (tenant_id, issuer, group_name)
+);
+
+ALTER TABLE group_roles ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE group_roles FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON group_roles
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE import_jobs (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,

@@ -649,6 +649,22 @@ CREATE TABLE forecast_jobs (
 	CONSTRAINT uq_forecast_jobs__slot UNIQUE (tenant_id, slot)
 );
 
+CREATE TABLE group_roles (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	group_name VARCHAR(255) NOT NULL,
+	description VARCHAR(255),
+	scopes TEXT NOT NULL,
+	issuer VARCHAR(500) NOT NULL,
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_group_roles__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT uq_group_roles__issuer_group_name UNIQUE (tenant_id, issuer, group_name)
+);
+
 CREATE TABLE import_jobs (
 	tenant_id VARCHAR(36) NOT NULL,
 	id VARCHAR(36) NOT NULL,

@@ -5,6 +5,7 @@ sap.ui.define([], function () {
   const NOTHING = {
     columns: [],
     listActions: [],
+    notes: [],
     sections: [],
     actions: [],
     header: [],
@@ -26,6 +27,7 @@ sap.ui.define([], function () {
      * isEnabled(context), press({view, model, context})}]`, `listActions` likewise without context,
      * A section or an action that takes the place of what follows from $metadata says so: `replaces: [<facet ID, or
      * name of an action>]`. `paths`: what an action's `isEnabled` reads. `afterCreate: [({context, view}) => promise]`.
+     * `notes: [() => control]`: what stands above a list.
      * A list action with `replaces: ["create"]` is shown in place of the button that creates; one with `isOffered()`
      * to whom that lets it be offered.
      * `beforeCreate: [(values) => promise]`: whether a row of a part may be added, before it is sent.

@@ -103,7 +103,11 @@ sap.ui.define(
         }
         this._list = list;
         list.showColumns(standard || {});
-        this.byId("page").addContent(list);
+        this._fill([...Extensions.of(set).notes.map((create) => create()), list]);
+      },
+
+      _fill(controls) {
+        controls.forEach((one) => this.byId("page").addContent(one));
       },
 
       _actions(meta, model) {

@@ -1,6 +1,14 @@
 sap.ui.define(
-  ["promenade/generic/FieldDialog", "promenade/generic/Meta", "promenade/net/Http", "promenade/session/Session"],
-  function (FieldDialog, Meta, Http, Session) {
+  [
+    "sap/ui/core/Component",
+    "promenade/generic/FieldDialog",
+    "promenade/generic/Messages",
+    "promenade/generic/Meta",
+    "promenade/net/Http",
+    "promenade/resources/Texts",
+    "promenade/session/Session"
+  ],
+  function (Component, FieldDialog, Messages, Meta, Http, Texts, Session) {
     "use strict";
 
     const SERVICE = "/admin";
@@ -40,6 +48,32 @@ sap.ui.define(
           fields: action.parameters,
           submit: (values) => Doing.call(context, action, values)
         });
+      },
+
+      /**
+       * Asks for something new, has `show(made)` show what the service made of it, and leads to its page. `action`: the
+       * text of the button, `paths`: what is asked for, `ticked`: what of it is a list.
+       *
+       * @param {any} page
+       * @param {{action: string, paths: string[], ticked: string, show?: (made: any) => any}} how
+       */
+      async create({view, meta}, {action, paths, ticked, show = () => {}}) {
+        try {
+          const t = await Texts.of(Component.getComponentById("promenade"));
+          const made = await FieldDialog.open({
+            title: t(action),
+            action: t(action),
+            fields: paths.map((path) => meta.field(path)),
+            values: {[ticked]: []},
+            submit: (changed, all) => Http.post(`${SERVICE}/${meta.set}`, {...changed, [ticked]: all[ticked]})
+          });
+          if (made) {
+            await show(made);
+            view.getController().getOwnerComponent().getRouter().navTo("object", {set: meta.set, key: made.ID});
+          }
+        } catch (error) {
+          Messages.show(error);
+        }
       },
 
       /** Changes values of what a page shows, unless somebody has changed it meanwhile; resolves with the answer. */

@@ -13,17 +13,17 @@ sap.ui.define(
 
     /** Who holds scopes, clients and people: made with a secret, changed in a dialog, switched off and on. */
     const changeOf =
-      (set, textKey) =>
+      (set, textKey, paths) =>
       async ({model, context}) => {
         const [t, meta] = await Promise.all([Texts.of(Component.getComponentById("promenade")), Meta.of(model, set)]);
         await FieldDialog.open({
           title: t(textKey),
           action: t("resources.apply"),
-          fields: ["name", "scopes"].map((path) => meta.field(path)),
-          values: {name: context.getProperty("name"), scopes: context.getProperty("scopes")},
+          fields: paths.map((path) => meta.field(path)),
+          values: Object.fromEntries(paths.map((path) => [path, context.getProperty(path)])),
           isNew: false,
-          submit: async (changed, {name, scopes}) => {
-            await Doing.patch(context, {name: name || null, scopes});
+          submit: async (changed, all) => {
+            await Doing.patch(context, Object.fromEntries(paths.map((path) => [path, all[path] || null])));
             return true;
           }
         });
@@ -39,11 +39,23 @@ sap.ui.define(
       ...action
     });
 
+    /** The button that asks for `paths` anew, in place of editing the page. */
+    const changing = (set, textKey, paths) =>
+      actionOf(set, () => true, {
+        id: "change",
+        textKey,
+        paths: ["ID"],
+        icon: "sap-icon://edit",
+        replaces: ["edit"],
+        press: changeOf(set, textKey, paths)
+      });
+
     const switchTo = (set, to, action) =>
       actionOf(set, to ? isOff : isActive, {...action, press: ({context}) => Doing.patch(context, {isActive: to})});
 
     return {
       isActive,
+      changing,
 
       /**
        * Adds scopes to choose from, and buttons.
@@ -59,15 +71,9 @@ sap.ui.define(
       extend(set, {scopes, create, changeKey, renew, isRenewable = () => true}) {
         Extensions.input(set, "scopes", Ticks.of(scopes, "resources.scope"));
         Extensions.add(set, {
-          listActions: [{replaces: ["create"], ...create}],
+          listActions: [{replaces: ["create"], isOffered: () => Doing.may("create", set), ...create}],
           actions: [
-            actionOf(set, () => true, {
-              id: "change",
-              textKey: changeKey,
-              icon: "sap-icon://edit",
-              replaces: ["edit"],
-              press: changeOf(set, changeKey)
-            }),
+            changing(set, changeKey, ["name", "scopes"]),
             actionOf(set, isRenewable, {icon: "sap-icon://synchronize", ...renew}),
             switchTo(set, false, {id: "switchOff", textKey: "resources.switchOff", icon: "sap-icon://pause"}),
             switchTo(set, true, {id: "switchOn", textKey: "resources.switchOn", icon: "sap-icon://media-play"})

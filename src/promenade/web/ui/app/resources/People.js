@@ -55,6 +55,9 @@ sap.ui.define(
     }
 
     return {
+      /** What a person may be given. */
+      scopes: SCOPES,
+
       /** Adds scopes to choose from, and links that are shown once. */
       extend() {
         Holders.extend("People", {

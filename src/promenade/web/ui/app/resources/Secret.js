@@ -9,26 +9,10 @@ sap.ui.define(
     "sap/m/Text",
     "sap/m/VBox",
     "sap/ui/core/Component",
-    "promenade/generic/FieldDialog",
-    "promenade/generic/Messages",
-    "promenade/net/Http",
+    "promenade/resources/Doing",
     "promenade/resources/Texts"
   ],
-  function (
-    Button,
-    Dialog,
-    HBox,
-    Input,
-    Label,
-    MessageToast,
-    Text,
-    VBox,
-    Component,
-    FieldDialog,
-    Messages,
-    Http,
-    Texts
-  ) {
+  function (Button, Dialog, HBox, Input, Label, MessageToast, Text, VBox, Component, Doing, Texts) {
     "use strict";
 
     const words = () => Texts.of(Component.getComponentById("promenade"));
@@ -91,27 +75,9 @@ sap.ui.define(
         await kept;
       },
 
-      /**
-       * Asks for something new that has a secret, shows that, and leads to its page. `action`: the text of the button,
-       * `paths`: what is asked for, `ticked`: what of it is a list.
-       */
-      async create({view, meta}, {action, paths, ticked, ...shown}) {
-        try {
-          const t = await words();
-          const made = await FieldDialog.open({
-            title: t(action),
-            action: t(action),
-            fields: paths.map((path) => meta.field(path)),
-            values: {[ticked]: []},
-            submit: (changed, all) => Http.post(`/admin/${meta.set}`, {...changed, [ticked]: all[ticked]})
-          });
-          if (made) {
-            await this.show(shown, made);
-            view.getController().getOwnerComponent().getRouter().navTo("object", {set: meta.set, key: made.ID});
-          }
-        } catch (error) {
-          Messages.show(error);
-        }
+      /** Asks for something new that has a secret, as `Doing.create` does, and shows that. */
+      create(page, {action, paths, ticked, title, text, values}) {
+        return Doing.create(page, {action, paths, ticked, show: (made) => this.show({title, text, values}, made)});
       }
     };
   }

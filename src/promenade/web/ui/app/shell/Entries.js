@@ -36,6 +36,7 @@ sap.ui.define([], function () {
     {...list("WebhookSubscriptions", "sap-icon://connected"), items: [list("NotificationLogs")]},
     {...list("LocalDeployments", "sap-icon://retail-store"), items: [list("SyncHistory")]},
     {...list("People", "sap-icon://group"), needs: "clients"},
+    {...list("GroupRoles", "sap-icon://group"), needs: "groups"},
     {...list("Clients", "sap-icon://key-user-settings"), needs: "clients"},
     {...list("TenantSettings", "sap-icon://action-settings"), row: "00000000-0000-0000-0000-000000000000"},
     list("AuditLogs", "sap-icon://history")
