@@ -80,8 +80,8 @@ def store_page() -> str:
     """Return endpoints, messages and errors."""
     none = cast("Any", None)
     rows = []
-    local = LocalAdmin(none, none, none, none, LocalRequests(""), new_key=none)
-    keys = TillKeyAdmin(none, none, none, none, new_key=none, clock=none)
+    local = LocalAdmin(none, none, none, none, LocalRequests(""), new_key=none, by=none, clock=none)
+    keys = TillKeyAdmin(none, none, none, none, new_key=none, by=none, clock=none)
     state = StoreStateAdmin(none, none, none)
     for endpoint in [*local.endpoints(), *keys.endpoints(), *state.endpoints()]:
         for method, handler in _handlers(endpoint):

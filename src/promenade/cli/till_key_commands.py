@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from promenade.store.driver.unit import Database
 
 _KEY_BYTES = 32
+_USER = "cli"
 
 
 @click.group("till-key")
@@ -43,9 +44,10 @@ def till_key_create(name: str, as_json: bool, **options: Any) -> None:
 
     async def work(database: Database) -> None:
         from promenade.clock import clock
-        from promenade.workflows.access.till_keys import create_till_key
+        from promenade.ids import new_id
+        from promenade.workflows.access.till_keys import Author, create_till_key
 
-        await create_till_key(database, name, key, at=clock())
+        await create_till_key(database, name, key, at=clock(), by=Author(_USER, new_id))
 
     with_database(Settings(**options), work)
     if as_json:
@@ -90,9 +92,11 @@ def till_key_rotate(name: str, overlap_hours: int, as_json: bool, **options: Any
 
     async def work(database: Database) -> datetime | None:
         from promenade.clock import clock
-        from promenade.workflows.access.till_keys import rotate_till_key
+        from promenade.ids import new_id
+        from promenade.workflows.access.till_keys import Author, rotate_till_key
 
-        return await rotate_till_key(database, name, key, at=clock(), overlap_hours=overlap_hours)
+        by = Author(_USER, new_id)
+        return await rotate_till_key(database, name, key, at=clock(), by=by, overlap_hours=overlap_hours)
 
     until = with_database(Settings(**options), work)
     if as_json:
@@ -109,9 +113,11 @@ def till_key_revoke(name: str, **options: Any) -> None:
     """Refuse the keys of TILL, the former one too."""
 
     async def work(database: Database) -> None:
-        from promenade.workflows.access.till_keys import revoke_till_key
+        from promenade.clock import clock
+        from promenade.ids import new_id
+        from promenade.workflows.access.till_keys import Author, revoke_till_key
 
-        await revoke_till_key(database, name)
+        await revoke_till_key(database, name, at=clock(), by=Author(_USER, new_id))
 
     with_database(Settings(**options), work)
     click.echo(f"The keys of {name} are refused from now on.")

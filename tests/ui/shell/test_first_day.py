@@ -95,16 +95,35 @@ def test_a_store_is_guided_from_its_first_minute_to_its_first_till(branch: Branc
     expect(page.locator(LINE)).to_contain_text("Nothing waits.")
 
     row.get_by_role("button", name="New key").click()
-    other = read_key(page)
+    page.get_by_role("alertdialog").get_by_role("button", name="Accept both for a day").click()
+    second = {"x-api-key": read_key(page)}
     expect(row).to_contain_text("The former key is accepted until")
     assert branch.http.get("/pos/heartbeat", headers=beat).status_code == 200
+    row.get_by_role("button", name="New key").click()
+    page.get_by_role("alertdialog").get_by_role("button", name="Refuse the present key at once").click()
+    other = read_key(page)
+    assert branch.http.get("/pos/heartbeat", headers=second).status_code == 401
     row.get_by_role("button", name="Revoke").click()
     page.get_by_role("alertdialog").get_by_role("button", name="Revoke").click()
     expect(row).to_have_count(0)
     assert branch.http.get("/pos/heartbeat", headers={"x-api-key": other}).status_code == 401
 
+    page.get_by_role("button", name="Replace common key").click()
+    page.get_by_role("alertdialog").get_by_role("button", name="New key").click()
+    common = {"x-api-key": read_key(page)}
+    assert branch.http.get("/pos/heartbeat", headers=common).status_code == 200
+
     page.get_by_role("button", name="Price a test basket").click()
     page.wait_for_url("**/#/simulator**")
+
+
+def test_the_history_tells_of_keys_in_words(seat: Desk) -> None:
+    page = arrive(seat)
+    page.get_by_label("Name of the till").fill("Till 1")
+    page.get_by_role("button", name="Create key").click()
+    read_key(page)
+    page.goto(f"{seat.shop.url}/#/list/AuditLogs")
+    page.get_by_text("Key of the till \N{LEFT DOUBLE QUOTATION MARK}Till 1\N{RIGHT DOUBLE QUOTATION MARK}").wait_for()
 
 
 def test_a_store_that_has_just_been_set_up_begins_here(seat: Desk) -> None:

@@ -1,6 +1,6 @@
 """The rows of `till_keys`: keys that a store has given to single tills, as digests.
 
-Every function needs a system session. In the cloud the table is empty.
+Every function needs a system session, or one of the store's tenant. In the cloud the table is empty.
 """
 
 from __future__ import annotations

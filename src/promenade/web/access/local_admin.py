@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 
 import msgspec
 from starlette.types import Receive, Scope
@@ -16,6 +17,7 @@ from promenade.web.access.sessions import Sessions
 from promenade.web.http.endpoint import Answer, Endpoint, Handler
 from promenade.web.http.problems import Challenged
 from promenade.workflows.access.local_admin import KnownStore, StorePassword
+from promenade.workflows.access.till_keys import Author
 
 SETUP = f"{ROOT}/setup"
 ADMINISTRATOR = "admin"
@@ -61,6 +63,8 @@ class LocalAdmin:
         requests: LocalRequests,
         *,
         new_key: Callable[[], str],
+        by: Author,
+        clock: Callable[[], datetime],
     ) -> None:
         self._known = known
         self._sessions = sessions
@@ -70,6 +74,8 @@ class LocalAdmin:
         self._guessed: str | None = None  # hash of the password that the throttle's failures belong to
         self._requests = requests
         self._new_key = new_key
+        self._by = by
+        self._clock = clock
         self._is_secure = self._requests.is_secure
 
     def endpoints(self) -> list[Endpoint]:
@@ -133,6 +139,6 @@ class LocalAdmin:
         await self._authenticator.session(scope)
         await self._requests.read(scope, receive)
         key = self._new_key()
-        await self._known.replace_key(key)
+        await self._known.replace_key(key, at=self._clock(), by=self._by)
         _log.info("local_admin.api_key_replaced", address=address_of(scope))
         return local_answer(ApiKey(key))

@@ -27,6 +27,7 @@ from promenade.web.http.endpoint import Answer, Endpoint, Handler
 from promenade.workflows.access.local_admin import KnownStore
 from promenade.workflows.access.till_keys import (
     OVERLAP_HOURS,
+    Author,
     create_till_key,
     list_till_keys,
     revoke_till_key,
@@ -84,6 +85,7 @@ class TillKeyAdmin:
         requests: LocalRequests,
         *,
         new_key: Callable[[], str],
+        by: Author,
         clock: Callable[[], datetime],
     ) -> None:
         self._database = database
@@ -91,6 +93,7 @@ class TillKeyAdmin:
         self._authenticator = authenticator
         self._requests = requests
         self._new_key = new_key
+        self._by = by
         self._clock = clock
 
     def endpoints(self) -> list[Endpoint]:
@@ -115,7 +118,7 @@ class TillKeyAdmin:
         await self._authenticator.session(scope)
         name = text_of(await self._requests.read(scope, receive), "name")
         key = self._new_key()
-        await create_till_key(self._database, name, key, at=self._clock())
+        await create_till_key(self._database, name, key, at=self._clock(), by=self._by)
         await self._known.expect_changes()
         _log.info("till_key.created", till=name, address=address_of(scope))
         return local_answer(NewTillKey(name, key))
@@ -128,7 +131,7 @@ class TillKeyAdmin:
         hours = document.get("overlapHours", OVERLAP_HOURS)
         if not isinstance(hours, int) or isinstance(hours, bool):
             raise Invalid("VALIDATION_FAILED", "overlapHours must be a whole number.", "overlapHours")
-        until = await rotate_till_key(self._database, name, key, at=self._clock(), overlap_hours=hours)
+        until = await rotate_till_key(self._database, name, key, at=self._clock(), by=self._by, overlap_hours=hours)
         await self._known.expect_changes()
         _log.info("till_key.rotated", till=name, address=address_of(scope))
         return local_answer(NewTillKey(name, key, moment(until)))
@@ -137,7 +140,7 @@ class TillKeyAdmin:
         """Refuse a till's keys from this moment on."""
         await self._authenticator.session(scope)
         name = text_of(await self._requests.read(scope, receive), "name")
-        await revoke_till_key(self._database, name)
+        await revoke_till_key(self._database, name, at=self._clock(), by=self._by)
         await self._known.expect_changes()
         _log.info("till_key.revoked", till=name, address=address_of(scope))
         return local_answer(Done(True))

@@ -8,6 +8,7 @@ As in the cloud, the services for tills are built at the start, each of the othe
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from starlette.types import ASGIApp
 
@@ -86,14 +87,17 @@ def _local_administration(
     authenticator: StoreAuthenticator,
     new_key: Callable[[], str],
 ) -> list[Endpoint]:
-    from promenade.web.access.local_admin import LocalAdmin
+    from promenade.web.access.local_admin import ADMINISTRATOR, LocalAdmin
     from promenade.web.access.local_requests import LocalRequests
     from promenade.web.access.store_state import StoreStateAdmin
     from promenade.web.access.till_keys import TillKeyAdmin
+    from promenade.workflows.access.till_keys import Author
 
     requests = LocalRequests(settings.base_url)
     password = StorePassword(known, context.database, context.clock)
-    local = LocalAdmin(known, password, sessions, authenticator, requests, new_key=new_key)
-    keys = TillKeyAdmin(context.database, known, authenticator, requests, new_key=new_key, clock=context.clock)
+    by = Author(ADMINISTRATOR, context.new_id)
+    how: dict[str, Any] = {"new_key": new_key, "by": by, "clock": context.clock}
+    local = LocalAdmin(known, password, sessions, authenticator, requests, **how)
+    keys = TillKeyAdmin(context.database, known, authenticator, requests, **how)
     state = StoreStateAdmin(context, authenticator, requests)
     return [*local.endpoints(), *keys.endpoints(), *state.endpoints()]

@@ -21,10 +21,11 @@ from promenade.store.access.local_store import (
 )
 from promenade.store.access.tenants import read_tenants, tenant_is_known
 from promenade.store.access.till_keys import TillKey, note_use, read_till_keys
+from promenade.store.authoring.trail import Subject
 from promenade.store.driver.unit import Database, Session
 from promenade.workflows.access.passwords import Passwords, check_password, hash_password
 from promenade.workflows.access.tenants import create_tenant
-from promenade.workflows.access.till_keys import Ring, not_a_store
+from promenade.workflows.access.till_keys import Author, Ring, not_a_store, tell
 from promenade.workflows.access.uses import Uses
 
 KNOWN_SECONDS = 2.0
@@ -126,9 +127,15 @@ class KnownStore:
             self._ring = Ring(keys)
         return found or self._store
 
-    async def replace_key(self, api_key: str) -> None:
+    async def replace_key(self, api_key: str, *, at: datetime, by: Author) -> None:
         """Make ``api_key`` the only valid key that is not a single till's."""
-        await self._database.write(lambda session: set_api_key(session, api_key), system=True)
+        subject = Subject("ApiKeys", self._store.instance_id, self._store.tenant_id)
+
+        async def work(session: Session) -> None:
+            await set_api_key(session, api_key)
+            await tell(session, "ROTATE", subject, at=at, by=by)
+
+        await self._database.write(work, tenant=self._store.tenant_id)
         self._changes += 1
         self._set(replace(self._store, api_key=api_key))
 

@@ -6,19 +6,29 @@ Keys are random numbers of 256 bits, so a plain SHA-256 of them is kept, and it 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from promenade.errors import Conflict, Invalid, NotFound
 from promenade.store.access import till_keys as store
 from promenade.store.access.local_store import read_store
 from promenade.store.access.till_keys import TillKey, read_till_keys
+from promenade.store.authoring.trail import Subject, trail_entry, write_trail
 from promenade.store.driver.unit import Database, Session
 
 NAME_LENGTH_MAX = 50
 KEYS_MAX = 1_000
 OVERLAP_HOURS, OVERLAP_HOURS_MAX = 24, 24 * 30
 """How long a replaced key is still accepted, unless told otherwise, and at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who changes keys, as the audit trail tells it, and where the IDs of its entries come from."""
+
+    user: str
+    new_id: Callable[[], str]
 
 
 def digest_of(key: bytes) -> str:
@@ -49,13 +59,14 @@ async def list_till_keys(database: Database) -> list[TillKey]:
     """Return all keys of this store, by name. Raises NotFound (NOT_A_STORE)."""
 
     async def work(session: Session) -> list[TillKey]:
-        await _require_store(session)
+        if await read_store(session) is None:
+            raise not_a_store()
         return await read_till_keys(session)
 
     return await database.read(work, system=True)
 
 
-async def create_till_key(database: Database, name: str, key: str, *, at: datetime) -> None:
+async def create_till_key(database: Database, name: str, key: str, *, at: datetime, by: Author) -> None:
     """Give the till ``name`` its first key, 64 hexadecimal digits.
 
     Raises NotFound (NOT_A_STORE), Invalid (REQUIRED, TOO_LONG, INVALID_VALUE) for the name, and Conflict
@@ -64,7 +75,6 @@ async def create_till_key(database: Database, name: str, key: str, *, at: dateti
     _check_name(name)
 
     async def work(session: Session) -> None:
-        await _require_store(session)
         keys = await read_till_keys(session)
         if any(one.name == name for one in keys):
             raise Conflict("TILL_KEY_EXISTS", f"The till {name} has a key: rotate or revoke it.")
@@ -72,11 +82,11 @@ async def create_till_key(database: Database, name: str, key: str, *, at: dateti
             raise Conflict("TOO_MANY_TILL_KEYS", f"A store has at most {KEYS_MAX} keys of tills: revoke one first.")
         await store.insert_till_key(session, name, digest_of(key.encode("ascii")), at)
 
-    await database.write(work, system=True)
+    await _write(database, work, "CREATE", name, at=at, by=by)
 
 
 async def rotate_till_key(
-    database: Database, name: str, key: str, *, at: datetime, overlap_hours: int = OVERLAP_HOURS
+    database: Database, name: str, key: str, *, at: datetime, by: Author, overlap_hours: int = OVERLAP_HOURS
 ) -> datetime | None:
     """Replace the key of the till ``name``; return until when the former one is accepted, None: not any more.
 
@@ -90,16 +100,15 @@ async def rotate_till_key(
     until = at + timedelta(hours=overlap_hours) if overlap_hours else None
 
     async def work(session: Session) -> None:
-        await _require_store(session)
         digest = digest_of(key.encode("ascii"))
         if not await store.replace_till_key(session, name, digest, at, former_until=until):
             raise _no_key(name)
 
-    await database.write(work, system=True)
+    await _write(database, work, "ROTATE", name, at=at, by=by)
     return until
 
 
-async def revoke_till_key(database: Database, name: str) -> None:
+async def revoke_till_key(database: Database, name: str, *, at: datetime, by: Author) -> None:
     """Delete the key of the till ``name``, and the former one.
 
     Raises NotFound (NOT_A_STORE, TILL_KEY_NOT_FOUND), and Invalid for the name.
@@ -107,16 +116,35 @@ async def revoke_till_key(database: Database, name: str) -> None:
     _check_name(name)
 
     async def work(session: Session) -> None:
-        await _require_store(session)
         if not await store.delete_till_key(session, name):
             raise _no_key(name)
 
-    await database.write(work, system=True)
+    await _write(database, work, "REVOKE", name, at=at, by=by)
 
 
-async def _require_store(session: Session) -> None:
-    if await read_store(session) is None:
+async def _write(
+    database: Database,
+    work: Callable[[Session], Awaitable[None]],
+    action: str,
+    name: str,
+    *,
+    at: datetime,
+    by: Author,
+) -> None:
+    found = await database.read(read_store, system=True)
+    if found is None:
         raise not_a_store()
+
+    async def told(session: Session) -> None:
+        await work(session)
+        await tell(session, action, Subject("TillKeys", name, name), at=at, by=by)
+
+    await database.write(told, tenant=found.tenant_id)
+
+
+async def tell(session: Session, action: str, subject: Subject, *, at: datetime, by: Author) -> None:
+    """Have the audit trail tell that a key was changed; in a session of the store's tenant."""
+    await write_trail(session, [trail_entry(by.new_id(), at, by.user, action, subject)])
 
 
 def not_a_store() -> NotFound:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from promenade.errors import Conflict, Invalid, PromenadeError, TooMany, Unauthorized, Unavailable
+from promenade.ids import new_id
 from promenade.store.access.local_store import StoreRow, set_api_key
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Database
@@ -27,6 +28,7 @@ from promenade.workflows.access.local_admin import (
 )
 from promenade.workflows.access.passwords import check_password
 from promenade.workflows.access.tenants import create_tenant
+from promenade.workflows.access.till_keys import Author
 from tests.kit.databases import Databases
 
 MORNING = datetime(2026, 1, 1, 8, tzinfo=UTC)
@@ -165,7 +167,7 @@ async def test_a_key_that_is_replaced_is_not_brought_back_by_a_reading_under_way
     known = KnownStore(slow, await establish(database))  # type: ignore[arg-type]
     reading = asyncio.create_task(known.read())
     await slow.is_read.wait()
-    await known.replace_key(OTHER)
+    await known.replace_key(OTHER, at=MORNING, by=Author("tests", new_id))
     slow.go_on.set()
     assert (await reading).api_key == KEY
     assert known.key == OTHER.encode()

@@ -12,17 +12,25 @@ from time import monotonic
 import pytest
 
 from promenade.errors import Conflict, Invalid, NotFound, Unauthorized
+from promenade.ids import new_id
 from promenade.store.driver.session import open_database
 from promenade.web.access.api_key import StoreAuthenticator
 from promenade.web.access.sessions import Sessions
 from promenade.workflows.access import till_keys
 from promenade.workflows.access.local_admin import KnownStore, establish_store
-from promenade.workflows.access.till_keys import create_till_key, list_till_keys, revoke_till_key, rotate_till_key
+from promenade.workflows.access.till_keys import (
+    Author,
+    create_till_key,
+    list_till_keys,
+    revoke_till_key,
+    rotate_till_key,
+)
 from tests.kit.databases import Databases
 from tests.kit.service import promenade
 from tests.web.replica.local_store.conftest import Browser, Store
 from tests.web.replica.local_store.test_administrator import refusal
 
+BY = Author("tests", new_id)
 MORNING = datetime(2026, 1, 1, 8, tzinfo=UTC)
 
 
@@ -56,6 +64,24 @@ def test_a_till_with_a_key_of_its_own_is_seen_and_shut_out_alone(store: Store) -
     common = browser.api_key()
     assert browser.post("revokeTillKey", {"name": "Till 1"}).json() == {"success": True}
     assert [beats(store, key) for key in (one, other, common)] == [False, True, True], "at once"
+
+
+def test_the_history_tells_of_every_key_that_was_changed_and_shows_none(store: Store) -> None:
+    browser = store.browser()
+    first = create(browser, "Told")
+    assert refusal(browser.post("createTillKey", {"name": "Told"})) == (409, "TILL_KEY_EXISTS")
+    second = browser.post("rotateTillKey", {"name": "Told", "overlapHours": 0}).json()["apiKey"]
+    browser.post("revokeTillKey", {"name": "Told"})
+    assert refusal(browser.post("revokeTillKey", {"name": "Told"})) == (404, "TILL_KEY_NOT_FOUND")
+    common = browser.post("regenerateApiKey").json()["apiKey"]
+    told = browser.http.get("/admin/AuditLogs?$filter=entityName eq 'Told'&$orderby=timestamp")
+    entries = told.json()["value"]
+    assert [(one["action"], one["entityType"], one["actor"]) for one in entries] == [
+        ("CREATE", "TillKeys", "admin"), ("ROTATE", "TillKeys", "admin"), ("REVOKE", "TillKeys", "admin"),
+    ]  # fmt: skip
+    others = browser.http.get("/admin/AuditLogs?$filter=entityType eq 'ApiKeys'&$orderby=timestamp desc")
+    assert [others.json()["value"][0][name] for name in ("action", "actor")] == ["ROTATE", "admin"]
+    assert not any(key in told.text + others.text for key in (first, second, common))
 
 
 def test_a_sale_is_priced_with_a_tills_own_key_and_nothing_else_is_opened(store: Store) -> None:
@@ -150,8 +176,8 @@ async def test_a_former_key_ends_by_the_clock_and_uses_are_written_once_a_minute
         return caller.user
 
     try:
-        await create_till_key(database, "Till 1", "1" * 64, at=now)
-        until = await rotate_till_key(database, "Till 1", "2" * 64, at=now, overlap_hours=1)
+        await create_till_key(database, "Till 1", "1" * 64, at=now, by=BY)
+        until = await rotate_till_key(database, "Till 1", "2" * 64, at=now, by=BY, overlap_hours=1)
         assert until == now + timedelta(hours=1)
         await known.expect_changes()
         assert [await opens(key * 64) for key in "12a3"] == ["till:Till 1", "till:Till 1", "till", None]
@@ -162,13 +188,13 @@ async def test_a_former_key_ends_by_the_clock_and_uses_are_written_once_a_minute
         seconds = 61.0
         assert await opens("2" * 64) == "till:Till 1"
         assert (await list_till_keys(database))[0].last_used_at == now
-        await revoke_till_key(database, "Till 1")
+        await revoke_till_key(database, "Till 1", at=MORNING, by=BY)
         seconds = 100.0
         assert await opens("2" * 64) is None
         with pytest.raises(NotFound):
-            await rotate_till_key(database, "Till 1", "3" * 64, at=now)
+            await rotate_till_key(database, "Till 1", "3" * 64, at=now, by=BY)
         with pytest.raises(Invalid):
-            await create_till_key(database, "", "3" * 64, at=now)
+            await create_till_key(database, "", "3" * 64, at=now, by=BY)
     finally:
         await database.close()
         databases.drop(url)
@@ -181,7 +207,7 @@ async def test_a_till_does_not_wait_for_a_database_that_is_busy(databases: Datab
     known = KnownStore(database, store)
     door = StoreAuthenticator(known, Sessions(lambda: MORNING), lambda: MORNING)
     try:
-        await create_till_key(database, "Till 1", "1" * 64, at=MORNING)
+        await create_till_key(database, "Till 1", "1" * 64, at=MORNING, by=BY)
         await known.expect_changes()
         with closing(sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
@@ -203,11 +229,11 @@ async def test_the_number_of_keys_is_bounded(databases: Databases, monkeypatch: 
     await establish_store(database, "local", instance_id="i", api_key="a" * 64, at=MORNING)
     try:
         for number in (1, 2):
-            await create_till_key(database, f"Till {number}", f"{number}" * 64, at=MORNING)
+            await create_till_key(database, f"Till {number}", f"{number}" * 64, at=MORNING, by=BY)
         with pytest.raises(Conflict, match="at most 2 keys"):
-            await create_till_key(database, "Till 3", "3" * 64, at=MORNING)
-        await revoke_till_key(database, "Till 1")
-        await create_till_key(database, "Till 3", "3" * 64, at=MORNING)
+            await create_till_key(database, "Till 3", "3" * 64, at=MORNING, by=BY)
+        await revoke_till_key(database, "Till 1", at=MORNING, by=BY)
+        await create_till_key(database, "Till 3", "3" * 64, at=MORNING, by=BY)
         assert [one.name for one in await list_till_keys(database)] == ["Till 2", "Till 3"]
     finally:
         await database.close()
@@ -219,7 +245,7 @@ async def test_a_cloud_has_no_tills_keys(databases: Databases) -> None:
     database = await open_database(url)
     try:
         with pytest.raises(NotFound, match="not a store"):
-            await create_till_key(database, "Till 1", "1" * 64, at=MORNING)
+            await create_till_key(database, "Till 1", "1" * 64, at=MORNING, by=BY)
     finally:
         await database.close()
         databases.drop(url)

@@ -87,9 +87,12 @@ sap.ui.define(
       }
     }
 
+    /** What a set has, in words; keys of a store's tills are told of, and have no set. */
+    const kind = (set) => metas.get(set)?.label || (set && Texts.find(`kind.${set}`)) || set || "";
+
     /** What an entry is about where it is not what its page shows: a rule of a promotion, by name. */
     const about = ({entityType, entityId, entityName, ownerId}) =>
-      entityId === ownerId ? "" : Texts.of("trail.about", metas.get(entityType)?.label || entityType, entityName);
+      entityId === ownerId ? "" : Texts.of("trail.about", kind(entityType), entityName);
 
     const notes = ({changes, note}) => (note && !parsed(changes).length ? [note] : []);
 
@@ -104,7 +107,7 @@ sap.ui.define(
       verb: (action) => Texts.find(`verb.${action}`) || code(action || ""),
 
       /** What the entries of a kind are about, in words: *Promotion*. */
-      kind: (set) => metas.get(set)?.label || set || "",
+      kind,
 
       /** Whether the rows of a set have a page. */
       hasPage: (set) => Boolean(metas.get(set)?.has("ID")),

@@ -93,9 +93,20 @@ sap.ui.define(
 
       async onRotate(event) {
         const {name} = event.getSource().getBindingContext("store").getObject();
-        const made = await this._change("rotateTillKey", {name});
+        const hours = await KeyDialog.askOverlap(name, this._t);
+        const made = hours === null ? null : await this._change("rotateTillKey", {name, overlapHours: hours});
         if (made) {
           KeyDialog.show(made, this._t, Format);
+        }
+      },
+
+      /** The key that every till may show: replaced at once, so it is asked for first. */
+      async onRenewCommon() {
+        if (await KeyDialog.confirmCommon(this._t)) {
+          const made = await this._change("regenerateApiKey", {});
+          if (made) {
+            KeyDialog.show({...made, name: this._t("commonKey"), formerUntil: null}, this._t, Format);
+          }
         }
       },
 

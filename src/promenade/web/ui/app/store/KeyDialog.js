@@ -3,6 +3,17 @@ sap.ui.define(
   function (Button, Dialog, Input, Label, MessageBox, Text, VBox) {
     "use strict";
 
+    /** Resolves with the text of the button that was pressed. */
+    const ask = (text, title, actions) =>
+      new Promise((resolve) => {
+        MessageBox.warning(text, {
+          title,
+          actions: [...actions, MessageBox.Action.CANCEL],
+          emphasizedAction: actions[0],
+          onClose: resolve
+        });
+      });
+
     /** Shows a till's new key, which nobody can read any more afterwards; and asks before one is revoked. */
     return {
       /**
@@ -33,16 +44,20 @@ sap.ui.define(
       },
 
       /** Resolves with whether it is to be done. */
-      confirmRevoke(name, t) {
-        const revoke = t("key.revoke");
-        return new Promise((resolve) => {
-          MessageBox.warning(t("key.revokeText", name), {
-            title: t("key.revokeTitle"),
-            actions: [revoke, MessageBox.Action.CANCEL],
-            emphasizedAction: revoke,
-            onClose: (action) => resolve(action === revoke)
-          });
-        });
+      confirmRevoke: async (name, t) =>
+        (await ask(t("key.revokeText", name), t("key.revokeTitle"), [t("key.revoke")])) === t("key.revoke"),
+
+      /** Resolves with whether the common key is to be replaced. */
+      confirmCommon: async (t) =>
+        (await ask(t("key.commonText"), t("key.commonTitle"), [t("key.rotate")])) === t("key.rotate"),
+
+      /** Resolves with how many hours the former key of a till is accepted once it has a new one; null: it has none. */
+      async askOverlap(name, t) {
+        const hours = new Map([
+          [t("key.day"), 24],
+          [t("key.atOnce"), 0]
+        ]);
+        return hours.get(await ask(t("key.rotateText", name), t("key.rotateTitle"), [...hours.keys()])) ?? null;
       }
     };
   }
