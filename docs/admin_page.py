@@ -210,6 +210,7 @@ ACTION_FAULTS: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
             "409 `SUBSCRIPTION_GONE`, `SUBSCRIPTION_INACTIVE`: whom it was for was deleted, or is switched off",
         ),
         ("NotificationLogs", "payload"): (_GONE,),
+        ("TenantSettings", "rateLimits"): (_GONE,),
         ("WebhookSubscriptions", "sendTest"): (
             "409 `EVENT_GONE`: a test still waits, but its event is no longer kept",
         ),

@@ -169,6 +169,7 @@ def admin_operations() -> tuple[Operation, ...]:
             "Activates the budget: its status becomes ACTIVE, or SCHEDULED if its validity has not started.",
         ),
         *_of_budget_requests(),
+        *_of_settings(),
         *_of_webhooks(),
         *_of_basket_tests(),
         _move(
@@ -188,7 +189,7 @@ def admin_operations() -> tuple[Operation, ...]:
 
 def _admin_complex_types() -> tuple[ComplexType, ...]:
     """The values that the actions return."""
-    return (_FINDING, _ISSUED_COUPON, _REPLAYED_EVENTS, _TEST_RUN)
+    return (_FINDING, _ISSUED_COUPON, _REPLAYED_EVENTS, _TEST_RUN, _RATE_LIMIT_USE)
 
 
 def _of_promotions() -> tuple[Operation, ...]:
@@ -348,6 +349,20 @@ def _of_coupon_types() -> tuple[Operation, ...]:
     )
 
 
+def _of_settings() -> tuple[Operation, ...]:
+    return (
+        Function(
+            name="rateLimits",
+            binding="TenantSettings",
+            returns=ReturnType(type=_RATE_LIMIT_USE, collection=True, nullable=False),
+            annotations=_described(
+                "The rate limits that the operator has set, and how much of them is used in the server process that"
+                " answers: by the tenant, then by up to 100 of its clients that have called it, the busiest first."
+            ),
+        ),
+    )
+
+
 def _of_webhooks() -> tuple[Operation, ...]:
     start = "Start of the period, inclusive. For long periods, use the `until` of a response as the next `from`."
     return (
@@ -468,6 +483,21 @@ _ISSUED_COUPON = ComplexType(
         Property(name="validUntil", type=Primitive.DATE_TIME_OFFSET, precision=6),
     ),
     annotations=_described("An issued coupon code."),
+)
+_RATE_LIMIT_USE = ComplexType(
+    name="RateLimitUse",
+    properties=(
+        _member("clientId", Primitive.STRING, "The client, or person; null: all of the tenant together.", length=255),
+        _member("perMinute", Primitive.INT64, "Requests a minute that this server process admits; null: any number."),
+        _member(
+            "inUse",
+            Primitive.INT64,
+            "How many of them are taken at the moment; as many are free again each minute.",
+            nullable=False,
+        ),
+        _member("refused", Primitive.INT64, "For the tenant: requests that this process has refused since it began."),
+    ),
+    annotations=_described("How much of a rate limit is used."),
 )
 _REPLAYED_EVENTS = ComplexType(
     name="ReplayedEvents",

@@ -70,3 +70,13 @@ def test_everybody_can_use_the_page_on_every_screen(desk: Desk, language: str) -
     require_headings(page)
     require_room(desk, page)
     require_headings(page)
+
+
+def test_limits_and_their_use_are_shown_and_read_again(desk: Desk) -> None:
+    page = desk.sit(address=ADDRESS)
+    row = page.get_by_role("row").filter(has_text="All together")
+    expect(row).to_contain_text("120,000")
+    with page.expect_response("**/AdminService.rateLimits()"):
+        page.get_by_role("button", name="Read Again").click()
+    expect(page.get_by_role("row").filter(has_text="60,000").first).to_be_visible()
+    expect(page.get_by_role("button", name="Rate limits")).to_have_count(0)

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from starlette.types import Receive, Scope, Send
 
+from odata_server.edm import Function
 from odata_server.errors import ODataError
 from odata_server.hooks import Access
 from odata_server.http import Request, Response, error_response
@@ -20,6 +21,7 @@ from promenade.web.access.auth import Authentication, Caller
 from promenade.web.access.roles import ROLES, scopes_for
 from promenade.web.drafts import actions as admin_drafts
 from promenade.web.forecasts import actions as admin_forecast
+from promenade.web.http.rate_limits import RateLimits
 from promenade.web.odata.admin_unit import AdminOperations, AdminSource, AdminUnit, Examined
 from promenade.web.odata.api import BrowserHooks, ODataApi, refuse_what_is_not_written
 from promenade.web.odata.export import EXPORT_LIST, ListExports
@@ -38,6 +40,17 @@ async def _withdraw(unit: AdminUnit, call: OperationCall) -> Result:
         call.entity_set.name if call.entity_set else "Clients", str((call.binding or {})["ID"]), WITHDRAW
     )
     return Result(key=call.binding, entity_set=call.entity_set)
+
+
+def _rate_limits(limits: RateLimits) -> Callable[[AdminUnit, OperationCall], Awaitable[Result]]:
+    async def answer(unit: AdminUnit, call: OperationCall) -> Result:
+        rows = [
+            {"clientId": one.client_id, "perMinute": one.limit, "inUse": one.in_use, "refused": one.refused}
+            for one in limits.use(unit.caller.tenant_id)
+        ]
+        return Result(value=rows)
+
+    return answer
 
 
 OPERATIONS: AdminOperations = {
@@ -78,13 +91,20 @@ class AdminApi(ODataApi):
     """Administration as an ASGI application for everything at and below `ROOT`."""
 
     def __init__(
-        self, context: Context, authenticator: Authentication, *, issues_tokens: bool, is_store: bool = False
+        self,
+        context: Context,
+        authenticator: Authentication,
+        limits: RateLimits,
+        *,
+        issues_tokens: bool,
+        is_store: bool = False,
     ) -> None:
         """``issues_tokens``: callers have their tokens from this service, to whose clients it gives them.
 
         ``is_store``: the settings of the tenant come from the cloud.
         """
-        source = AdminSource(context, OPERATIONS, EXAMINED)
+        operations = {**OPERATIONS, "rateLimits": _rate_limits(limits)}
+        source = AdminSource(context, operations, EXAMINED)
         closed = {} if issues_tokens else {"Clients": _no_own_tokens, "People": _no_own_people}
         if issues_tokens or is_store:
             closed["GroupRoles"] = _no_outside_issuer
@@ -122,7 +142,8 @@ class _AdminHooks(BrowserHooks):
         if access.entity_set is not None:
             refuse_what_is_not_written(access.entity_set, access.kind, request)
         caller.require_scope(*scopes_for(access))
-        if access.entity_set is not None and access.kind != "read" and access.entity_set.name in self._closed:
+        is_read = access.kind == "read" or isinstance(access.operation, Function)
+        if access.entity_set is not None and not is_read and access.entity_set.name in self._closed:
             raise self._closed[access.entity_set.name]()
         if access.kind in {"create", "update"}:
             check_tenant(caller.tenant_id, request.body)

@@ -46,6 +46,7 @@ class CloudService:
     def __init__(self, context: Context, settings: Settings, limits: RateLimits) -> None:
         self._context = context
         self._settings = settings
+        self._limits = limits
         self._issues_tokens = settings.jwks_url is None
         accepts = groups = None
         if settings.jwks_url is not None:
@@ -122,7 +123,7 @@ class CloudService:
     def _administration(self) -> Served:
         from promenade.web.services.admin import ROOT, AdminApi
 
-        return [], {ROOT: AdminApi(self._context, self._authenticator, issues_tokens=self._issues_tokens)}
+        return [], {ROOT: AdminApi(self._context, self._authenticator, self._limits, issues_tokens=self._issues_tokens)}
 
     def _reporting(self) -> Served:
         from promenade.web.reports.openapi import reporting_documents

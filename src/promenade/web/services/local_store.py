@@ -48,7 +48,7 @@ def store_service(
     def administration() -> Served:
         from promenade.web.services.admin import ROOT, AdminApi
 
-        return [], {ROOT: AdminApi(context, authenticator, issues_tokens=False, is_store=True)}
+        return [], {ROOT: AdminApi(context, authenticator, limits, issues_tokens=False, is_store=True)}
 
     def reporting() -> Served:
         from promenade.web.reports.openapi import reporting_documents

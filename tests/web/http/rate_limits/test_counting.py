@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from promenade.errors import TooMany
-from promenade.web.http.rate_limits import CLIENTS_MAX, RateLimits
+from promenade.web.http.rate_limits import CLIENTS_MAX, SHOWN_MAX, RateLimits, Use
 
 
 class Moments:
@@ -109,3 +109,24 @@ def test_a_request_costs_less_than_two_microseconds() -> None:
     limits = RateLimits(per_tenant=10**9, per_client=10**9)
     one = min(timeit.repeat(lambda: limits.take("acme", "till"), number=1_000, repeat=50)) / 1_000
     assert one < 2e-6, f"{one * 1e6:.2f} us"
+
+
+def test_what_is_used_is_told_of_the_tenant_and_of_its_own_clients_alone() -> None:
+    clock = Moments()
+    limits = RateLimits(per_tenant=120, per_client=60, seconds=clock)
+    tenant = "told-of"
+    assert [taken(limits, 3, tenant), taken(limits, 80, tenant, "erp"), taken(limits, 9, "globex")] == [3, 60, 9]
+    assert limits.use(tenant) == [Use(None, 120, 63, 1), Use("erp", 60, 60), Use("till", 60, 3)]
+    clock.now += 4
+    assert limits.use(tenant) == [Use(None, 120, 55, 1), Use("erp", 60, 56), Use("till", 60, 0)]
+    assert limits.use("nobody") == [Use(None, 120, 0, 0)]
+    assert RateLimits(per_tenant=0, per_client=0, seconds=clock).use("acme")[0].limit is None
+
+
+def test_of_many_clients_the_busiest_are_told() -> None:
+    limits = RateLimits(per_tenant=0, per_client=1000, seconds=Moments())
+    for number in range(SHOWN_MAX + 50):
+        taken(limits, 1 + number % 7, "acme", f"client-{number}")
+    told = limits.use("acme")[1:]
+    assert len(told) == SHOWN_MAX
+    assert [one.in_use for one in told[:40]] == [7] * 21 + [6] * 19

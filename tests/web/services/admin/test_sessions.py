@@ -17,6 +17,7 @@ from promenade.web.access.auth import Authenticator
 from promenade.web.access.sessions import IDLE, Sessions
 from promenade.web.access.tokens import VerificationKey
 from promenade.web.http.endpoint import Edge
+from promenade.web.http.rate_limits import RateLimits
 from promenade.web.odata.public import PublicApi
 from promenade.web.pricing.pos import Pos
 from promenade.web.services.admin import AdminApi
@@ -86,7 +87,8 @@ async def office(database: Database) -> AsyncIterator[Office]:
     authenticator = Authenticator(
         NoKeys(), exists, clock, issuer="i", audience="a", tenant_claims=("zid",), sessions=sessions
     )
-    admin, public = AdminApi(context, authenticator, issues_tokens=True), PublicApi(context, authenticator)
+    limits = RateLimits(per_tenant=0, per_client=0)
+    admin, public = AdminApi(context, authenticator, limits, issues_tokens=True), PublicApi(context, authenticator)
     pos = {one.route: one for one in Pos(context, authenticator).endpoints()}
 
     async def app(scope: Any, receive: Any, send: Any) -> None:

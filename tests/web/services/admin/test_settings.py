@@ -157,3 +157,18 @@ def test_there_is_one_row_and_it_stays(admin: Admin) -> None:
 def test_binding_approval_is_in_force_with_the_next_request(admin: Admin) -> None:
     assert admin.patch(ADDRESS, {"approval": "BINDING"}).status_code == 200
     assert admin.get("/ui/me").json()["approvalIsBinding"] is True
+
+
+def test_the_limits_that_hold_and_their_use_are_told_to_every_role_of_the_tenant_alone(admin: Admin) -> None:
+    address = f"{ADDRESS}/AdminService.rateLimits()"
+    for client in ("admin", "promoter", "treasurer"):
+        whole, *clients = admin.get(address, client=client).json()["value"]
+        assert (whole["clientId"], whole["perMinute"]) == (None, 120_000)
+        assert whole["inUse"] >= 0  # of 120 000 a minute, one has gone within a millisecond
+        assert {one["perMinute"] for one in clients} == {60_000}
+        assert client in {one["clientId"] for one in clients}
+        assert "stranger" not in {one["clientId"] for one in clients}
+    other = admin.get(address, client="stranger").json()["value"]
+    assert [one["clientId"] for one in other] == [None, "stranger"]
+    assert fault(admin.get(address, client="till"))[:2] == (403, "MISSING_SCOPE")
+    assert admin.post(address).status_code == 405

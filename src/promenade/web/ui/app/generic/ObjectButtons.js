@@ -68,7 +68,7 @@ sap.ui.define(
           Session.may("update", meta.set) || !meta.canUpdate
             ? Actions.buttons(meta, {
                 after: (action, result) => this._page.afterAction(action, result),
-                except: added.flatMap((one) => one.replaces || [])
+                except: added.concat(Extensions.of(meta.set).sections).flatMap((one) => one.replaces || [])
               })
             : [];
         bound.forEach((one) => this._onlyWhileShown(one));

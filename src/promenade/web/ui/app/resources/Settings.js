@@ -1,4 +1,4 @@
-sap.ui.define(["promenade/generic/Extensions"], function (Extensions) {
+sap.ui.define(["promenade/generic/Extensions", "promenade/resources/RateLimits"], function (Extensions, RateLimits) {
   "use strict";
 
   return {
@@ -6,6 +6,16 @@ sap.ui.define(["promenade/generic/Extensions"], function (Extensions) {
     extend() {
       const managed = ["createdAt", "createdBy", "modifiedAt", "modifiedBy"];
       Extensions.explain("TenantSettings", "resources.setting", managed);
+      Extensions.add("TenantSettings", {
+        sections: [
+          {
+            id: "rateLimits",
+            titleKey: "resources.rateLimits",
+            replaces: ["rateLimits"],
+            create: ({view}) => RateLimits.create(view)
+          }
+        ]
+      });
     }
   };
 });
