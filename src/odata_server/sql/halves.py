@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Select, func, not_, select, union_all
 
 from odata_server.source import Query
 from odata_server.sql.drafts import Which, meant, speaks_of_flags
+from odata_server.sql.few import keep_few
 from odata_server.sql.model import has_own_draft
 from odata_server.sql.order import Ordered, in_order
 from odata_server.sql.paging import Token, after
@@ -28,12 +29,21 @@ __all__ = ["Page", "counting", "page", "selections"]
 _ROWS_MAX = 2**63 - 1
 
 
-def selections(request: Request, query: Query, keys: KeyParameters | None = None) -> list[Selection]:
-    """Return the rows that a query means: one selection, or two to be merged. Raise `ODataError` 400 or 501."""
+def selections(
+    request: Request, query: Query, keys: KeyParameters | None = None, few: str | None = None
+) -> list[Selection]:
+    """Return the rows that a query means: one selection, or two to be merged. Raise `ODataError` 400 or 501.
+
+    ``few`` are the keys of the only active rows that may match, see `few`.
+    """
     which, options = meant(query, request.model.edm.entity_types[query.target.root.entity_type])
-    if which is not Which.MERGED or not _can_be_merged(options):
-        return [_selection(request, query, options, which, keys)]
-    return [_selection(request, query, options, half, keys) for half in (Which.ACTIVE, Which.DRAFT)]
+    halves = [which]
+    if which is Which.MERGED and _can_be_merged(options):
+        halves = [Which.ACTIVE, Which.DRAFT]
+    found = [_selection(request, query, options, half, keys) for half in halves]
+    if few is not None:
+        keep_few(found[0], few)
+    return found
 
 
 def _can_be_merged(options: QueryOptions) -> bool:

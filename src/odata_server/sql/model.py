@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import (
     ColumnElement,
     False_,
     FromClause,
+    Select,
     Table,
     True_,
     UniqueConstraint,
@@ -26,10 +28,30 @@ from odata_server.edm import ComplexType, Edm, EntityType, Property
 from odata_server.sql.drafts import Which
 from odata_server.sql.terms.typed import Finder
 
-__all__ = ["Column", "EntityMap", "Place", "SqlModel", "has_own_draft"]
+__all__ = ["Column", "EntityMap", "Needed", "Place", "SqlModel", "TextIndex", "has_own_draft"]
 
 Column = str | Callable[[FromClause], ColumnElement[Any]]
 """The name of a column of the selectable, or a function from (an alias of) the selectable to an expression."""
+
+Needed = Sequence[AbstractSet[str]]
+"""Texts in lower case, of at least three characters of Latin-1 each: a row contains all texts of one of these sets."""
+
+
+class TextIndex(Protocol):
+    """An index that finds rows by parts of their texts."""
+
+    @property
+    def properties(self) -> frozenset[str]:
+        """The properties whose texts it contains."""
+        ...
+
+    def candidates(self, dialect: str, needed: Needed, most: int) -> Select[Any] | None:
+        """Return a SELECT of the keys of ``most`` rows that may contain the texts, ignoring the case of letters.
+
+        If there are fewer, they are all rows that contain the texts, each in any of the properties, and perhaps others.
+        None: the index cannot help.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +66,8 @@ class EntityMap:
     ``drafts``, for a type with edit drafts: the mapping of the caller's drafts only. Values that are known for a
     half need no columns: ``IsActiveEntity``, ``SiblingIsActiveEntity``, ``HasActiveEntity`` of active entities,
     ``HasDraftEntity`` of drafts; all other properties, including hidden ones, have columns in both.
+
+    ``text_index``, for a table with a key of one column: what finds its rows for ``$search`` and ``contains``.
     """
 
     selectable: FromClause
@@ -51,6 +75,7 @@ class EntityMap:
     etag: Column | None = None
     drafts: EntityMap | None = None
     finders: Mapping[str, Callable[[FromClause], Finder]] = field(default_factory=dict)
+    text_index: TextIndex | None = None
 
 
 class SqlModel:

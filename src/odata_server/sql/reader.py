@@ -20,6 +20,7 @@ from odata_server.sql.apply import applied
 from odata_server.sql.connection import Keeping, Kept, SqlConnection
 from odata_server.sql.drafts import Which, meant
 from odata_server.sql.expand import Parents, Way, expand, hidden_for
+from odata_server.sql.few import looking_for_few
 from odata_server.sql.halves import counting, page, selections
 from odata_server.sql.limits import ROWS_MAX
 from odata_server.sql.model import SqlModel
@@ -87,10 +88,24 @@ class SqlReader:
     async def count(self, connection: SqlConnection, query: Query) -> int:
         """Return the number of entities, considering only ``$filter`` and ``$search``."""
         request = await self._request(connection, query)
-        rows = await connection.execute(counting(selections(request, query)))
+        found = selections(request, query)
+        few = await self._few(request, looking_for_few(found[0]), {})
+        rows = await connection.execute(counting(found if few is None else selections(request, query, few=few)))
         return int(rows[0][0])
 
+    async def _few(self, request: Request, looking: Sequence[Kept], keys: Mapping[str, Any]) -> str | None:
+        """Return the keys of the only rows that may match; None: there are many."""
+        for kept in looking:
+            ((few,),) = await request.run(kept, keys)
+            if few is not None:
+                return str(few)
+        return None
+
     async def _carried_out(self, request: Request, query: Query, plan: Plan, keys: Mapping[str, Any]) -> Rows:
+        few = await self._few(request, plan.looking, keys)
+        if few is not None:
+            plan, keys = Plan(request, query, few), {}
+            request.keeping = None  # a statement for these rows alone
         rows = await request.run(plan.reading, keys) if plan.wanted else ()
         count = None
         if plan.counting is not None:
@@ -171,14 +186,18 @@ _TEXT_MAX = 2_000  # length of the options up to which a plan is cached
 
 
 class Plan:
-    """The statements of a query. Raise `ODataError` 400 or 501 for a query that is not possible."""
+    """The statements of a query. Raise `ODataError` 400 or 501 for a query that is not possible.
 
-    def __init__(self, request: Request, query: Query) -> None:
+    ``looking`` may find that few rows match; they are then read by a plan for their keys, ``few``.
+    """
+
+    def __init__(self, request: Request, query: Query, few: str | None = None) -> None:
         options = query.options
         self.options = options
         self.keys = KeyParameters()
         self.ways: list[Way] = []
-        found = selections(request, query, self.keys)
+        found = selections(request, query, self.keys, few)
+        self.looking = [] if query.target.single else looking_for_few(found[0])
         # The kind of the resulting rows: with two halves there are rows of both.
         self.which = found[0].scope.place.which if len(found) == 1 else Which.MERGED
         hidden = hidden_for(request.model.edm, query.target.entity_type, options, self.which)
@@ -193,7 +212,7 @@ class Plan:
             self.reading = Kept(_locked(found[0].reading(self.projection), found, query))
             return
         if options.count:
-            self.counting = Kept(counting(selections(request, query, self.keys)))
+            self.counting = Kept(counting(selections(request, query, self.keys, few)))
         self.wanted = query.page_size
         self.reading = Kept(_locked(self._page(query, found, projections), found, query))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, String, and_, false, func, literal, not_, or_
 
+from odata_server.edm import EntityType
 from odata_server.errors import ODataError, bad_request
 from odata_server.expressions import SearchAnd, SearchExpression, SearchNot, SearchOr, SearchTerm
 from odata_server.sql.limits import SEARCH_TERMS_MAX
@@ -14,17 +15,20 @@ from odata_server.sql.model import Place
 from odata_server.sql.terms.text_functions import lowered
 from odata_server.sql.terms.typed import Context, check_text, whole
 
-__all__ = ["search_condition"]
+__all__ = ["search_condition", "searched"]
 
 
 def search_condition(expression: SearchExpression, place: Place, context: Context) -> ColumnElement[bool]:
     """Return whether an entity matches, never null. Raise 501 if no property is searchable."""
-    names = [
-        one.name for one in place.entity_type.properties if one.searchable and one.filterable and not one.write_only
-    ]
+    names = searched(place.entity_type)
     if not names:
         raise ODataError(501, "NOT_IMPLEMENTED", f"{place.entity_type.name} cannot be searched.")
     return _Search([place.column(name) for name in names], context).condition(expression)
+
+
+def searched(entity_type: EntityType) -> list[str]:
+    """Return the properties that ``$search`` looks at."""
+    return [one.name for one in entity_type.properties if one.searchable and one.filterable and not one.write_only]
 
 
 _WILD = re.compile(r"[\\%_]")

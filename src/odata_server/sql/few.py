@@ -1,0 +1,101 @@
+"""Few rows among many: the keys of a list are looked for first, if no index of its columns finds them.
+
+Databases expect a condition like ``contains`` to hold for many rows, and test the rows in the order of the page until
+the page is full. If it holds for few, they test all rows, in an order that is random for the storage, which takes
+several times as long as reading them as they are stored; and then the rows are counted. So first an index of texts, if
+there is one, and then the table as it is stored are asked for the keys, up to a limit. If that is not reached, page and
+count are read from these rows alone; else many rows match, and the page is soon full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import (
+    JSON,
+    ColumnElement,
+    Integer,
+    Select,
+    String,
+    Table,
+    Text,
+    Uuid,
+    case,
+    cast,
+    func,
+    literal,
+    select,
+)
+
+from odata_server.sql.connection import Kept
+from odata_server.sql.drafts import Which
+from odata_server.sql.model import Place
+from odata_server.sql.narrowing import narrows
+from odata_server.sql.needed import texts_needed
+from odata_server.sql.search import searched
+from odata_server.sql.selection import Selection
+from odata_server.sql.terms.typed import Context
+
+__all__ = ["CANDIDATES_MAX", "FEW", "keep_few", "looking_for_few"]
+
+FEW = 1_000
+"""Up to so many rows a list is read from their keys: to find as many rows in the order of a page takes no longer."""
+
+CANDIDATES_MAX = 20_000
+"""Up to so many rows of an index of texts are tested one by one."""
+
+
+def looking_for_few(selection: Selection) -> list[Kept]:
+    """Return statements that look for the keys of the rows of ``selection``, the cheapest first.
+
+    Each returns one value: the keys, or those of all rows that may match, for `keep_few`; null if they are too many.
+    """
+    options, place = selection.options, selection.scope.place
+    if (options.filter is None and options.search is None) or selection.narrowed:
+        return []
+    key = _key(place)
+    if key is None or narrows(options.filter, place, None):
+        return []
+    found = []
+    index = place.mapped.text_index
+    needed = None if index is None else texts_needed(options, index.properties, frozenset(searched(place.entity_type)))
+    if index is not None and needed is not None:
+        candidates = index.candidates(selection.context.dialect, needed, CANDIDATES_MAX + 1)
+        found += [] if candidates is None else [_up_to(CANDIDATES_MAX, candidates, selection.context)]
+    found.append(_up_to(FEW, selection.statement([key]).limit(FEW + 1), selection.context))
+    return [Kept(one) for one in found]
+
+
+def keep_few(selection: Selection, keys: str) -> None:
+    """Restrict a selection to rows with these keys."""
+    key = _key(selection.scope.place)
+    if key is None:
+        return
+    given = literal(keys, Text())
+    if selection.context.sqlite:
+        rows = func.json_each(given).table_valued("value")
+        selection.conditions.append(key.in_(select(rows.c.value)))
+    else:
+        texts = func.json_array_elements_text(cast(given, JSON)).table_valued("value")
+        selection.conditions.append(key.in_(select(cast(texts.c.value, key.type))))
+    selection.narrowed = True
+
+
+def _key(place: Place) -> ColumnElement[str] | None:
+    """Return the column of the key of active rows in a table, if it is one that goes through JSON unchanged."""
+    names = [name for name in place.entity_type.key if not place.is_constant(name)]
+    if place.which is not Which.ACTIVE or len(names) != 1 or not isinstance(place.mapped.selectable, Table):
+        return None
+    column = place.column(names[0])
+    return column if isinstance(column.type, String | Uuid | Integer) else None
+
+
+def _up_to(most: int, keys: Select[tuple[str]], context: Context) -> Select[tuple[str | None]]:
+    rows = keys.subquery()
+    (key,) = rows.c
+    listed: Sequence[ColumnElement[str]] = (
+        [func.json_group_array(key, type_=Text())]
+        if context.sqlite
+        else [func.coalesce(cast(func.json_agg(key), Text()), literal("[]", Text()))]
+    )
+    return select(case((func.count() <= literal(most, Integer()), listed[0])))
