@@ -34,6 +34,9 @@ INDEXED: dict[str, Callable[[int], str]] = {
     "EAN of one": lambda n: f"$filter=ean eq '{4_000_000_000_000 + n}'",
     "start of a number": lambda n: f"$filter=startswith(articleNumber,'A{n // 100:06}')&$top=50",
     "numbers from one on": lambda n: f"$filter=articleNumber gt 'A{n:08}'&$orderby=articleNumber&$top=50",
+    "word of one": lambda n: f"$search=A{n:08}&$count=true",
+    "part of a name": lambda n: f"$filter=contains(name,'{n:06}')&$orderby=name&$top=50&$count=true",
+    "sorted by name": lambda n: f"$orderby=name&$skip={n % 50}&$top=50",
 }
 
 

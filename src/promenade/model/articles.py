@@ -33,7 +33,8 @@ class Articles(
     importable=True,
     import_upserts=True,
     natural_key=("article_number",),
-    indexes=(("ean",), ("article_group_key",)),
+    indexes=(("name",), ("ean",), ("article_group_key",)),
+    text_index=True,
 ):
     """An article for sale."""
 

@@ -378,6 +378,7 @@ class Entity(Fields):
         unique: tuple[tuple[str, ...], ...] = (),
         unique_everywhere: tuple[tuple[str, ...], ...] = (),
         indexes: tuple[tuple[str, ...], ...] = (),
+        text_index: bool = False,
         invariants: Mapping[str, str] = MappingProxyType({}),
         patchable: tuple[str, ...] = (),
         deletable: bool = True,
@@ -407,7 +408,7 @@ class Entity(Fields):
             collections=tuple(_named(name, member) for name, member in own if isinstance(member, Collection)),
             key=key, public=public, admin=admin, reporting=reporting, importable=importable,
             import_upserts=import_upserts, natural_key=natural_key, unique=unique, unique_everywhere=unique_everywhere,
-            indexes=indexes, packed=packed,
+            indexes=indexes, text_index=text_index, packed=packed,
             invariants=invariants, patchable=patchable, deletable=deletable, windows=windows, tenant_owned=tenant_owned,
             shows_tenant=tenant_owned and shows_tenant, managed=managed, stored=stored, deprecated=deprecated,
         )  # fmt: skip

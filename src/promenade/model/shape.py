@@ -199,6 +199,7 @@ class EntityType:
     unique: tuple[tuple[str, ...], ...]
     unique_everywhere: tuple[tuple[str, ...], ...]  # among all tenants: rows are found by it before a tenant is known
     indexes: tuple[tuple[str, ...], ...]
+    text_index: bool  # whether an index finds the rows by parts of the texts that are searchable
     invariants: Mapping[str, str]
     patchable: tuple[str, ...]
     deletable: bool

@@ -23,6 +23,7 @@ from sqlalchemy.types import TypeEngine
 
 from promenade import model
 from promenade.model.declare import EntityType, Field, Kind, Link
+from promenade.store.driver import text_index
 from promenade.store.driver.tables import drafts as draft_tables
 from promenade.store.driver.tables import system as system_tables
 from promenade.store.driver.types import ExactDecimal, Json, Timestamp, string
@@ -147,6 +148,8 @@ def _derive(metadata: sa.MetaData, entity: EntityType) -> sa.Table:
     _keys_and_indexes(table, entity)
     for name, condition in entity.invariants.items():
         table.append_constraint(sa.CheckConstraint(condition, name=_name("ck", table.name, (name,))))
+    if entity.text_index:
+        text_index.declare(table, [field.name for field in entity.fields if field.searchable])
     return table
 
 

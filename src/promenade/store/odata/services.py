@@ -10,6 +10,7 @@ owner alone, who is the session's user (`store.driver.tenancy`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -32,6 +33,7 @@ from promenade.store.access.tenants import tenant_settings
 from promenade.store.driver.schema import column_type, draft_table, table
 from promenade.store.driver.tenancy import SESSION_MOMENT, SESSION_USER
 from promenade.store.driver.types import ExactDecimal, Timestamp, string
+from promenade.store.odata.text_indexes import text_index_of
 from promenade.store.promotions.calendar import promotions_calendar
 from promenade.store.promotions.condition_sentences import condition_summary
 from promenade.store.reports import queries as report_queries
@@ -52,10 +54,12 @@ def sql_model_for(service: Service) -> SqlModel:
 
 def _map(entity: EntityType, service: Service) -> EntityMap:
     columns = columns_of(entity, service)
+    index = text_index_of(entity, service)
     if service is ADMIN and draft_role(entity) is not None:
-        return with_drafts(entity, columns)
+        return replace(with_drafts(entity, columns), text_index=index)
     etag = "version" if entity.is_versioned else None
-    return EntityMap(rows_of(entity), columns, etag, finders=FINDERS.get(entity.set_name, {}))
+    finders = FINDERS.get(entity.set_name, {})
+    return EntityMap(rows_of(entity), columns, etag, finders=finders, text_index=index)
 
 
 @cache

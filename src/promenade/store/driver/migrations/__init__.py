@@ -114,12 +114,12 @@ def differences(url: str) -> Sequence[Any]:
     from alembic.runtime.migration import MigrationContext
 
     from promenade.store.driver.schema import metadata
+    from promenade.store.driver.text_index import is_of_model
 
+    options = {"compare_server_default": True, "include_object": is_of_model}
     return in_transaction(
         url,
-        lambda connection: compare_metadata(
-            MigrationContext.configure(connection, opts={"compare_server_default": True}), metadata
-        ),
+        lambda connection: compare_metadata(MigrationContext.configure(connection, opts=options), metadata),
     )
 
 

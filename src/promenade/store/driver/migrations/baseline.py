@@ -13,6 +13,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy.schema import CreateIndex, CreateTable
 
+from promenade.store.driver import text_index
 from promenade.store.driver.row_security import policies
 from promenade.store.driver.schema import metadata
 
@@ -34,6 +35,7 @@ def _statements(dialect: sa.Dialect) -> Iterator[str]:
             yield str(CreateIndex(index).compile(dialect=dialect)).strip()
         if dialect.name == "postgresql":
             yield from policies(table)
+        yield from text_index.statements(table, dialect.name)
 
 
 def write() -> None:

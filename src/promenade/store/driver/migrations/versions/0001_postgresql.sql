@@ -2428,6 +2428,8 @@ CREATE INDEX ix_articles__article_group_key ON articles (tenant_id, article_grou
 
 CREATE INDEX ix_articles__ean ON articles (tenant_id, ean);
 
+CREATE INDEX ix_articles__name ON articles (tenant_id, name);
+
 ALTER TABLE articles ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE articles FORCE ROW LEVEL SECURITY;

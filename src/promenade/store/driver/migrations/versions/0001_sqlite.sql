@@ -1714,7 +1714,8 @@ CREATE TABLE articles (
 	modified_by VARCHAR(255),
 	article_group_id VARCHAR(36),
 	version INTEGER DEFAULT '1' NOT NULL,
-	CONSTRAINT pk_articles__key PRIMARY KEY (tenant_id, id),
+	text_number INTEGER PRIMARY KEY,
+	CONSTRAINT pk_articles__key UNIQUE (tenant_id, id),
 	CONSTRAINT ck_articles__base_price_min CHECK (base_price >= 0),
 	CONSTRAINT fk_articles__article_group_id FOREIGN KEY(tenant_id, article_group_id) REFERENCES article_groups (tenant_id, id),
 	CONSTRAINT uq_articles__article_number UNIQUE (tenant_id, article_number)
@@ -1725,6 +1726,35 @@ CREATE INDEX ix_articles__article_group_id ON articles (tenant_id, article_group
 CREATE INDEX ix_articles__article_group_key ON articles (tenant_id, article_group_key);
 
 CREATE INDEX ix_articles__ean ON articles (tenant_id, ean);
+
+CREATE INDEX ix_articles__name ON articles (tenant_id, name);
+
+CREATE VIRTUAL TABLE articles_texts USING fts5(text, content='', columnsize=0, tokenize='trigram', detail=none);
+
+CREATE TABLE articles_texts_due (
+	seq INTEGER PRIMARY KEY,
+	number INTEGER NOT NULL UNIQUE,
+	indexed TEXT
+);
+
+CREATE TRIGGER articles_texts_insert AFTER INSERT ON articles BEGIN
+	INSERT INTO articles_texts_due (number, indexed) VALUES (new.text_number, NULL) ON CONFLICT (number) DO NOTHING;
+END;
+
+CREATE TRIGGER articles_texts_update AFTER UPDATE OF article_number, name, description, ean, manufacturer, manufacturer_id, category ON articles
+WHEN old.article_number IS NOT new.article_number OR old.name IS NOT new.name OR old.description IS NOT new.description OR old.ean IS NOT new.ean OR old.manufacturer IS NOT new.manufacturer OR old.manufacturer_id IS NOT new.manufacturer_id OR old.category IS NOT new.category BEGIN
+	INSERT INTO articles_texts_due (number, indexed) VALUES (old.text_number, coalesce(old.article_number, '') || char(10) || coalesce(old.name, '') || char(10) || coalesce(old.description, '') || char(10) || coalesce(old.ean, '') || char(10) || coalesce(old.manufacturer, '') || char(10) || coalesce(old.manufacturer_id, '') || char(10) || coalesce(old.category, '')) ON CONFLICT (number) DO NOTHING;
+END;
+
+CREATE TRIGGER articles_texts_delete AFTER DELETE ON articles BEGIN
+	INSERT INTO articles_texts_due (number, indexed) VALUES (old.text_number, coalesce(old.article_number, '') || char(10) || coalesce(old.name, '') || char(10) || coalesce(old.description, '') || char(10) || coalesce(old.ean, '') || char(10) || coalesce(old.manufacturer, '') || char(10) || coalesce(old.manufacturer_id, '') || char(10) || coalesce(old.category, '')) ON CONFLICT (number) DO NOTHING;
+END;
+
+CREATE TRIGGER articles_texts_fold AFTER INSERT ON articles_texts_due WHEN new.seq >= 500 BEGIN
+	INSERT INTO articles_texts (articles_texts, rowid, text) SELECT 'delete', number, indexed FROM articles_texts_due WHERE indexed IS NOT NULL;
+	INSERT INTO articles_texts (rowid, text) SELECT text_number, coalesce(article_number, '') || char(10) || coalesce(name, '') || char(10) || coalesce(description, '') || char(10) || coalesce(ean, '') || char(10) || coalesce(manufacturer, '') || char(10) || coalesce(manufacturer_id, '') || char(10) || coalesce(category, '') FROM articles WHERE text_number IN (SELECT number FROM articles_texts_due);
+	DELETE FROM articles_texts_due;
+END;
 
 CREATE TABLE articles_drafts (
 	tenant_id VARCHAR(36) NOT NULL,
