@@ -34,9 +34,8 @@ from odata_server.sql.narrowing import narrows
 from odata_server.sql.needed import texts_needed
 from odata_server.sql.search import searched
 from odata_server.sql.selection import Selection
-from odata_server.sql.terms.typed import Context
 
-__all__ = ["CANDIDATES_MAX", "FEW", "keep_few", "looking_for_few"]
+__all__ = ["CANDIDATES_MAX", "FEW", "keep_few", "keys_up_to", "looking_for_few"]
 
 FEW = 1_000
 """Up to so many rows a list is read from their keys: to find as many rows in the order of a page takes no longer."""
@@ -60,9 +59,8 @@ def looking_for_few(selection: Selection) -> list[Kept]:
     index = place.mapped.text_index
     needed = None if index is None else texts_needed(options, index.properties, frozenset(searched(place.entity_type)))
     if index is not None and needed is not None:
-        candidates = index.candidates(selection.context.dialect, needed, CANDIDATES_MAX + 1)
-        found += [] if candidates is None else [_up_to(CANDIDATES_MAX, candidates, selection.context)]
-    found.append(_up_to(FEW, selection.statement([key]).limit(FEW + 1), selection.context))
+        found.append(index.candidates(selection.context.dialect, needed, CANDIDATES_MAX))
+    found.append(keys_up_to(FEW, selection.statement([key]), sqlite=selection.context.sqlite))
     return [Kept(one) for one in found]
 
 
@@ -77,7 +75,9 @@ def keep_few(selection: Selection, keys: str) -> None:
         selection.conditions.append(key.in_(select(rows.c.value)))
     else:
         texts = func.json_array_elements_text(cast(given, JSON)).table_valued("value")
-        selection.conditions.append(key.in_(select(cast(texts.c.value, key.type))))
+        # Without a length, which would be a conversion: the server would read the whole table rather than each key.
+        kind = String() if isinstance(key.type, String) else key.type
+        selection.conditions.append(key.in_(select(cast(texts.c.value, kind))))
     selection.narrowed = True
 
 
@@ -90,12 +90,13 @@ def _key(place: Place) -> ColumnElement[str] | None:
     return column if isinstance(column.type, String | Uuid | Integer) else None
 
 
-def _up_to(most: int, keys: Select[tuple[str]], context: Context) -> Select[tuple[str | None]]:
-    rows = keys.subquery()
+def keys_up_to(most: int, keys: Select[tuple[str]], *, sqlite: bool) -> Select[tuple[str | None]]:
+    """Return a SELECT of the keys as an array in JSON, null if there are more than ``most``."""
+    rows = keys.limit(most + 1).subquery()
     (key,) = rows.c
     listed: Sequence[ColumnElement[str]] = (
         [func.json_group_array(key, type_=Text())]
-        if context.sqlite
+        if sqlite
         else [func.coalesce(cast(func.json_agg(key), Text()), literal("[]", Text()))]
     )
     return select(case((func.count() <= literal(most, Integer()), listed[0])))

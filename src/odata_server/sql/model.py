@@ -45,11 +45,11 @@ class TextIndex(Protocol):
         """The properties whose texts it contains."""
         ...
 
-    def candidates(self, dialect: str, needed: Needed, most: int) -> Select[Any] | None:
-        """Return a SELECT of the keys of ``most`` rows that may contain the texts, ignoring the case of letters.
+    def candidates(self, dialect: str, needed: Needed, most: int) -> Select[Any]:
+        """Return a SELECT of one value, the keys of all rows that may contain the texts, as an array in JSON.
 
-        If there are fewer, they are all rows that contain the texts, each in any of the properties, and perhaps others.
-        None: the index cannot help.
+        Each text may be in any of the properties, with letters in any case; the keys may be those of other rows too.
+        The value is null if there are more than ``most``, or if the index cannot help.
         """
         ...
 

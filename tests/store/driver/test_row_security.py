@@ -100,6 +100,7 @@ async def test_row_level_security_protects_exactly_the_tables_with_a_tenant(url:
         SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity AND p.polname = 'tenant' AND p.polcmd = '*'
         FROM pg_class c LEFT JOIN pg_policy p ON p.polrelid = c.oid
         WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname <> 'alembic_version'
+            AND c.relname <> 'articles_texts'  -- for its owner alone, see the tests of indexes of texts
     """
     found = {name: bool(walled) for name, walled in await fetched(url, statement)}
     assert found == {one.name: one.info["tenant_owned"] for one in metadata.sorted_tables}

@@ -29,6 +29,9 @@ PLANS = [
     ("Articles", f"$filter=articleGroup_ID eq {ID}", "tenant_id=? AND article_group_id=?"),
     ("Articles", "$orderby=articleNumber&$top=50", "USING INDEX sqlite_autoindex_articles_2 (tenant_id=?)"),
     ("Articles", "$filter=contains(name,'x')&$top=50", "USING INDEX sqlite_autoindex_articles_1 (tenant_id=?)"),
+    ("Articles", "$search=shampoo", "articles_texts VIRTUAL TABLE INDEX"),
+    ("Articles", "$search=shampoo", "SEARCH articles USING INTEGER PRIMARY KEY (rowid=?)"),
+    ("Articles", "$filter=contains(name,'xyz')&$top=50", "articles_texts VIRTUAL TABLE INDEX"),
     ("Promotions", "$filter=modifiedAt gt 2026-01-01T00:00:00Z", "tenant_id=? AND modified_at>?"),
     (f"Promotions({ID})/posGroups", "", "tenant_id=? AND promotion_id=?"),
     (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sqlite3
 import uuid
 from collections.abc import Sequence
@@ -10,6 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import asyncpg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -42,6 +45,7 @@ from promenade.store.driver.schema import table
 from promenade.store.driver.session import Database, Session
 from promenade.store.driver.text_index import FOLDED_TOGETHER
 from promenade.store.odata.services import reader_for, sql_model_for
+from tests.kit.databases import Databases
 from tests.kit.examples import examples
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -158,7 +162,7 @@ ROWS = st.lists(st.tuples(STORED, STORED), min_size=1, max_size=8)
 QUESTIONS = st.lists(searches() | filters(), min_size=4, max_size=8)
 
 
-@settings(suppress_health_check=list(HealthCheck), max_examples=examples(80), deadline=None)
+@settings(suppress_health_check=list(HealthCheck), max_examples=examples(60), deadline=None)
 @given(
     rows=ROWS,
     renamed=st.lists(STORED, max_size=4),
@@ -255,3 +259,71 @@ async def test_a_vacuum_does_not_disturb_the_index(shelf: Shelf) -> None:
     await shelf.add([("shampoo", None), *((f"more {number}", None) for number in range(FOLDED_TOGETHER))])
     shelf.by_hand("VACUUM")
     assert await shelf.names("$search=shampoo") == ["shampoo"]
+
+
+@pytest.mark.parametrize("text", ["50% off", "a_b_c", "c:\\temp", '3/4" pipe', "it's", "NEAR(a b)", "one*two"])
+async def test_what_has_a_meaning_for_the_database_is_found_as_it_is(shelf: Shelf, text: str) -> None:
+    await shelf.add([(f"<{text}>", None), (f"<{re.sub('[^a-z0-9]', 'x', text)}>", None)])
+    shelf.fold()
+    asked = QueryOptions(search=SearchTerm(text))
+    assert [row["name"] for row in (await shelf.read(reader_for(PUBLIC), asked)).items] == [f"<{text}>"]
+
+
+# ---- PostgreSQL -----------------------------------------------------------------------------------------------------
+
+FIND = """SELECT articles_by_texts('[["shamp"]]', 10)"""
+
+
+@pytest.fixture
+def pg_shelf(shelf: Shelf) -> Shelf:
+    if shelf.database.dialect != "postgresql":
+        pytest.skip("SQLite has no roles and no extensions")
+    return shelf
+
+
+async def run(url: str, *statements: str) -> Any:
+    """Run statements in one transaction and return the value of the last one."""
+    connection = await asyncpg.connect(url)
+    try:
+        async with connection.transaction():
+            *first, last = statements
+            for one in first:
+                await connection.execute(one)
+            return await connection.fetchval(last)
+    finally:
+        await connection.close()
+
+
+async def test_the_index_serves_whoever_serves_within_one_tenant(pg_shelf: Shelf) -> None:
+    url = pg_shelf.database.url
+    (own,) = await pg_shelf.add([("shampoo", None)])
+    (other,) = await pg_shelf.add([("shampoo", None)], tenant="other")
+    assert json.loads(await run(url, "SET LOCAL promenade.tenant = 'acme'", FIND)) == [own]
+    assert json.loads(await run(url, "SET LOCAL promenade.tenant = 'other'", FIND)) == [other]
+    assert await run(url, FIND) is None
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
+        await run(url, "SELECT count(*) FROM articles_texts")
+
+
+async def test_the_function_reads_the_index_of_trigrams(pg_shelf: Shelf, databases: Databases) -> None:
+    await pg_shelf.add([("shampoo", None)])
+    scans = await run(
+        databases.owner_url(pg_shelf.database.url),
+        "SET LOCAL promenade.tenant = 'acme'",
+        "SET LOCAL enable_seqscan = off",  # the table is small
+        FIND,
+        "SELECT pg_stat_get_xact_numscans('ix_articles_texts__text'::regclass)",
+    )
+    assert scans == 1
+
+
+async def test_others_may_not_run_the_function(pg_shelf: Shelf, databases: Databases) -> None:
+    granted = "SELECT has_function_privilege('public', 'articles_by_texts(text, integer)', 'EXECUTE')"
+    assert await run(databases.owner_url(pg_shelf.database.url), granted) is False
+
+
+async def test_without_the_extension_searches_find_the_same(pg_shelf: Shelf, databases: Databases) -> None:
+    await run(databases.owner_url(pg_shelf.database.url), "DROP EXTENSION pg_trgm CASCADE")
+    await pg_shelf.add([("shampoo", None), ("soap", None)])
+    assert await run(pg_shelf.database.url, "SET LOCAL promenade.tenant = 'acme'", FIND) is None
+    assert await pg_shelf.names("$search=shamp") == ["shampoo"]

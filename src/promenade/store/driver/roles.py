@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from promenade.errors import Invalid
 from promenade.store.driver.migrations import in_transaction
 from promenade.store.driver.schema import metadata
+from promenade.store.driver.text_index import functions
 
 _ROLE = sa.text("SELECT 1 FROM pg_roles WHERE rolname = :role")
 _PLACE = sa.text("""
@@ -56,6 +57,9 @@ def _grants(connection: sa.Connection, role: str) -> Iterator[str]:
     yield f"GRANT USAGE ON SCHEMA {schema} TO {to}"
     yield f"GRANT {rights} ON {tables} TO {to}"
     yield f"GRANT SELECT ON {schema}.alembic_version TO {to}"
+    for function in functions(metadata.sorted_tables):
+        yield f"GRANT EXECUTE ON FUNCTION {schema}.{function} TO {to}"
+    yield f"ALTER DEFAULT PRIVILEGES FOR ROLE {owner} IN SCHEMA {schema} GRANT EXECUTE ON FUNCTIONS TO {to}"
     yield f"ALTER DEFAULT PRIVILEGES FOR ROLE {owner} IN SCHEMA {schema} GRANT {rights} ON TABLES TO {to}"
 
 

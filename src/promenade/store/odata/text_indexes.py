@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import sqlalchemy as sa
 
+from odata_server.sql.few import keys_up_to
 from odata_server.sql.model import Needed
 from promenade.model.declare import EntityType, Service
 from promenade.store.driver.schema import table
-from promenade.store.driver.text_index import NUMBER
+from promenade.store.driver.text_index import NUMBER, finder_of
 
 __all__ = ["StoredTextIndex", "text_index_of"]
 
@@ -33,12 +35,16 @@ class StoredTextIndex:
     table: sa.Table
     properties: frozenset[str]
 
-    def candidates(self, dialect: str, needed: Needed, most: int) -> sa.Select[Any] | None:
-        """Return a SELECT of the keys of ``most`` rows that may contain the texts, see `TextIndex`."""
-        return _candidates_on_sqlite(self.table, needed, most) if dialect == "sqlite" else None
+    def candidates(self, dialect: str, needed: Needed, most: int) -> sa.Select[Any]:
+        """Return a SELECT of the keys of rows that may contain the texts, see `TextIndex`."""
+        if dialect == "sqlite":
+            return keys_up_to(most, _candidates_on_sqlite(self.table, needed), sqlite=True)
+        given = msgspec.json.encode([sorted(texts) for texts in needed]).decode()
+        find = getattr(sa.func, finder_of(self.table.name))
+        return sa.select(find(sa.literal(given, sa.Text()), sa.literal(most, sa.Integer()), type_=sa.Text()))
 
 
-def _candidates_on_sqlite(table: sa.Table, needed: Needed, most: int) -> sa.Select[Any]:
+def _candidates_on_sqlite(table: sa.Table, needed: Needed) -> sa.Select[Any]:
     name = f"{table.name}_texts"
     texts = sa.table(name, sa.column("rowid", sa.Integer), sa.column(name, sa.Text))
     due = sa.table(f"{name}_due", sa.column("number", sa.Integer))
@@ -50,7 +56,7 @@ def _candidates_on_sqlite(table: sa.Table, needed: Needed, most: int) -> sa.Sele
     number = sa.literal_column(f"row_with_texts.{NUMBER}", sa.Integer)
     key = sa.select(row.c.id).where(number == numbers.c.number).scalar_subquery()
     keys = sa.select(key.label("id")).select_from(numbers).subquery()
-    return sa.select(keys.c.id).where(keys.c.id.is_not(None)).limit(most)
+    return sa.select(keys.c.id).where(keys.c.id.is_not(None))
 
 
 def _trigrams(texts: Any) -> str:

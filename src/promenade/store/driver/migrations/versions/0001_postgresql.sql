@@ -2438,6 +2438,78 @@ CREATE POLICY tenant ON articles
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
+CREATE TABLE articles_texts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	text TEXT COLLATE "C" NOT NULL,
+	CONSTRAINT pk_articles_texts__key PRIMARY KEY (id, tenant_id)
+);
+
+ALTER TABLE articles_texts ENABLE ROW LEVEL SECURITY;
+
+CREATE FUNCTION articles_texts_keep() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+	IF TG_OP = 'INSERT' THEN
+		INSERT INTO articles_texts (tenant_id, id, text) SELECT n.tenant_id, n.id, translate(lower((coalesce(n.article_number, '') || chr(10) || coalesce(n.name, '') || chr(10) || coalesce(n.description, '') || chr(10) || coalesce(n.ean, '') || chr(10) || coalesce(n.manufacturer, '') || chr(10) || coalesce(n.manufacturer_id, '') || chr(10) || coalesce(n.category, '')) COLLATE "C"), 'ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞ', 'àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþ') FROM new_rows AS n
+		ON CONFLICT (id, tenant_id) DO UPDATE SET text = excluded.text;
+	ELSIF TG_OP = 'UPDATE' THEN
+		INSERT INTO articles_texts (tenant_id, id, text) SELECT n.tenant_id, n.id, translate(lower((coalesce(n.article_number, '') || chr(10) || coalesce(n.name, '') || chr(10) || coalesce(n.description, '') || chr(10) || coalesce(n.ean, '') || chr(10) || coalesce(n.manufacturer, '') || chr(10) || coalesce(n.manufacturer_id, '') || chr(10) || coalesce(n.category, '')) COLLATE "C"), 'ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞ', 'àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþ')
+		FROM new_rows AS n JOIN old_rows AS o ON o.id = n.id AND o.tenant_id = n.tenant_id
+		WHERE (n.article_number, n.name, n.description, n.ean, n.manufacturer, n.manufacturer_id, n.category) IS DISTINCT FROM (o.article_number, o.name, o.description, o.ean, o.manufacturer, o.manufacturer_id, o.category)
+		ON CONFLICT (id, tenant_id) DO UPDATE SET text = excluded.text;
+	ELSE
+		DELETE FROM articles_texts AS t USING old_rows AS o WHERE t.id = o.id AND t.tenant_id = o.tenant_id;
+	END IF;
+	RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER articles_texts_insert AFTER INSERT ON articles
+	REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION articles_texts_keep();
+
+CREATE TRIGGER articles_texts_update AFTER UPDATE ON articles
+	REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION articles_texts_keep();
+
+CREATE TRIGGER articles_texts_delete AFTER DELETE ON articles
+	REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION articles_texts_keep();
+
+CREATE FUNCTION articles_by_texts(needed text, most integer) RETURNS text LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
+DECLARE
+	tenant text := current_setting('promenade.tenant', true);
+	condition text;
+	keys text;
+BEGIN
+	IF coalesce(tenant, '') = '' OR to_regclass('ix_articles_texts__text') IS NULL THEN
+		RETURN NULL;
+	END IF;
+	SELECT string_agg('(' || (
+		SELECT string_agg(format('text LIKE %L', '%' || regexp_replace(part, '([\\%_])', '\\\1', 'g') || '%'), ' AND ')
+		FROM json_array_elements_text(alternative) AS part
+	) || ')', ' OR ') INTO condition FROM json_array_elements(needed::json) AS alternative;
+	EXECUTE 'SELECT CASE WHEN count(*) <= $1 THEN coalesce(json_agg(id)::text, ''[]'') END FROM (SELECT id FROM articles_texts'
+		|| ' WHERE ($2 = ''*'' OR tenant_id || '''' = $2) AND (' || condition || ') LIMIT $1 + 1) AS those'
+		INTO keys USING most, tenant;
+	RETURN keys;
+END
+$$;
+
+REVOKE ALL ON FUNCTION articles_by_texts(text, integer) FROM PUBLIC;
+
+DO $$
+BEGIN
+	EXECUTE format('ALTER FUNCTION articles_texts_keep() SET search_path = %I, pg_temp', current_schema());
+	EXECUTE format('ALTER FUNCTION articles_by_texts(text, integer) SET search_path = %I, pg_temp', current_schema());
+	BEGIN
+		CREATE EXTENSION IF NOT EXISTS pg_trgm;
+	EXCEPTION WHEN OTHERS THEN
+		RAISE NOTICE 'searches in articles will be slow without the extension pg_trgm: %', SQLERRM;
+	END;
+	IF EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm') THEN
+		CREATE INDEX ix_articles_texts__text ON articles_texts USING gin (text gin_trgm_ops);
+	END IF;
+END
+$$;
+
 CREATE TABLE articles_drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
