@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
@@ -125,6 +126,8 @@ class Desk:
         for field in entity.fields:
             if field.refers_to and full:
                 row[field.wire] = await self.given(field.refers_to)
+        if set_name == "BasketTests":
+            row["request"] = json.dumps({"posGroupId": await self.given("PosGroups")})
         return row
 
 

@@ -31,7 +31,7 @@ from promenade.web.promotions import check as admin_check
 from promenade.web.promotions import lifecycle as admin_lifecycle
 from promenade.web.webhooks import replay as admin_webhooks
 from promenade.workflows.access.claims import check_tenant
-from promenade.workflows.authoring.clients import WITHDRAW
+from promenade.workflows.authoring.access.clients import WITHDRAW
 from promenade.workflows.context import Context
 
 

@@ -7,16 +7,14 @@ from promenade.workflows.authoring import (
     budget_requests,
     budgets,
     campaigns,
-    clients,
     coupons,
-    groups,
     jobs,
-    people,
     pilots,
     places,
     promotions,
     webhooks,
 )
+from promenade.workflows.authoring.access import clients, groups, people
 from promenade.workflows.authoring.unit import Delta, Row
 from promenade.workflows.authoring.writing import Authoring, Upserted
 

@@ -199,7 +199,7 @@ def test_a_group_has_its_scopes_in_one_place(house: House) -> None:
 
 
 def test_there_are_at_most_a_thousand_groups(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("promenade.workflows.authoring.groups.GROUPS_MAX", 2)
+    monkeypatch.setattr("promenade.workflows.authoring.access.groups.GROUPS_MAX", 2)
     house.group("one", TILL)
     house.group("two", TILL)
     answer = house.ask("POST", "GroupRoles", {"groupName": "three", "scopes": [TILL]})

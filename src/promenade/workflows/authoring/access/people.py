@@ -14,7 +14,7 @@ from promenade.model.access.people import INVITATION_HOURS, PERSON_SCOPES, user_
 from promenade.store.access.clients import digest_of, secret_of
 from promenade.store.access.people import client_ids, delete_sessions, other_administrators
 from promenade.store.authoring.statements import hold
-from promenade.workflows.authoring.clients import WITHDRAW
+from promenade.workflows.authoring.access.clients import WITHDRAW
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.unit import Act, Unit, Write
 
