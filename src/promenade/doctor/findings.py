@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 
-EXPIRES_SOON = timedelta(days=30)
+from promenade.web.access.expiry import EXPIRED, EXPIRES_SOON, validity
+
 CLOCKS_DIFFER, CLOCKS_DIFFER_MUCH = 5.0, 60.0
 """Seconds from which a difference between two clocks is worth a word, and from which promotions begin too late."""
 
@@ -72,8 +73,9 @@ def judge_clock(ahead_seconds: float, of: str, check: str = "clock") -> Finding:
 
 def judge_expiry(what: str, left: timedelta, remedy: str) -> Finding:
     """Judge by how long a certificate or a list of revocations is still valid."""
-    if left <= timedelta():
+    state = validity(left)
+    if state == EXPIRED:
         return Finding.fail("certificate", f"{what} expired {-left.days} days ago.", remedy)
-    if left < EXPIRES_SOON:
+    if state == EXPIRES_SOON:
         return Finding.warn("certificate", f"{what} expires in {left.days} days.", remedy)
     return Finding.ok("certificate", f"{what} is valid for {left.days} more days.")
