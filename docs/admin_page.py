@@ -211,6 +211,7 @@ ACTION_FAULTS: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
         ),
         ("NotificationLogs", "payload"): (_GONE,),
         ("TenantSettings", "rateLimits"): (_GONE,),
+        ("TenantSettings", "certificates"): (_GONE, "403 `MISSING_SCOPE`: without `svc.Admin`"),
         ("WebhookSubscriptions", "sendTest"): (
             "409 `EVENT_GONE`: a test still waits, but its event is no longer kept",
         ),

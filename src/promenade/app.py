@@ -17,6 +17,7 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import uvicorn
 from starlette.routing import Router
@@ -40,6 +41,9 @@ from promenade.web.http.server_config import server_config
 from promenade.workflows.access.local_admin import KnownStore, establish_store, find_store, forget_password
 from promenade.workflows.context import Context, Retention
 from promenade.workflows.uplink import Uplink
+
+if TYPE_CHECKING:
+    from promenade.web.access.tls_files import TlsMaterial
 
 __all__ = ["Cloud", "LocalStore", "clock", "cloud", "local_store", "new_id", "opened_context", "serve"]
 
@@ -179,11 +183,12 @@ class Cloud(_Edition):
         super().__init__(settings, run_worker=run_worker)
         self._certified = certified
         self._health: list[Endpoint] = []
+        self._material: TlsMaterial | None = None  # of the listener for client certificates
 
     async def _served(self, context: Context) -> ASGIApp:
         from promenade.web.services.cloud import CloudService
 
-        service = CloudService(context, self._settings, self._limits)
+        service = CloudService(context, self._settings, self._limits, lambda: self._material)
         self._health = service.health
         return service.app
 
@@ -200,8 +205,7 @@ class Cloud(_Edition):
         from promenade.web.imports.master_data import MasterData
         from promenade.web.imports.status import certificate_status_endpoint
 
-        files = TlsFiles.of(settings)
-        material = TlsMaterial(files, clock)
+        material = self._material = TlsMaterial(TlsFiles.of(settings), clock)
         certificates = Certificates(context.database, clock, lambda: material.authorities, self._limits)
         endpoints = [
             *MasterData(context, certificates, base_url=settings.mtls_url).endpoints(),

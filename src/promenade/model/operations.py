@@ -99,7 +99,10 @@ def _bulk_import(set_name: str) -> Action:
 
 
 def _member(name: str, kind: Primitive, text: str, *, length: int | None = None, nullable: bool = True) -> Property:
-    return Property(name=name, type=kind, max_length=length, nullable=nullable, annotations=_described(text))
+    precision = 6 if kind is Primitive.DATE_TIME_OFFSET else None
+    return Property(
+        name=name, type=kind, max_length=length, precision=precision, nullable=nullable, annotations=_described(text)
+    )
 
 
 def _described(text: str) -> tuple[Annotation, ...]:
@@ -189,7 +192,7 @@ def admin_operations() -> tuple[Operation, ...]:
 
 def _admin_complex_types() -> tuple[ComplexType, ...]:
     """The values that the actions return."""
-    return (_FINDING, _ISSUED_COUPON, _REPLAYED_EVENTS, _TEST_RUN, _RATE_LIMIT_USE)
+    return (_FINDING, _ISSUED_COUPON, _REPLAYED_EVENTS, _TEST_RUN, _RATE_LIMIT_USE, _TRUSTED)
 
 
 def _of_promotions() -> tuple[Operation, ...]:
@@ -360,6 +363,17 @@ def _of_settings() -> tuple[Operation, ...]:
                 " answers: by the tenant, then by up to 100 of its clients that have called it, the busiest first."
             ),
         ),
+        Function(
+            name="certificates",
+            binding="TenantSettings",
+            returns=ReturnType(type=_TRUSTED, collection=True, nullable=False),
+            annotations=_described(
+                "What the server process that answers shows of itself and trusts, each with its end: its certificate,"
+                " the authorities of client certificates with their revocation lists, up to 100 names of client"
+                " certificates that speak for the tenant, the issuer of tokens, and its keys if this service is the"
+                " issuer. For administrators only."
+            ),
+        ),
     )
 
 
@@ -499,18 +513,41 @@ _RATE_LIMIT_USE = ComplexType(
     ),
     annotations=_described("How much of a rate limit is used."),
 )
+_TRUSTED = ComplexType(
+    name="TrustedItem",
+    properties=(
+        _member(
+            "use",
+            Primitive.STRING,
+            "`SERVER_CERTIFICATE`, `CLIENT_AUTHORITY`, `REVOCATION_LIST` (its name is that of the authority),"
+            " `CLIENT_NAME` (a common name), `OWN_ISSUER`, `OUTSIDE_ISSUER` (an address) or `SIGNING_KEY` (a key ID).",
+            length=20,
+            nullable=False,
+        ),
+        _member("name", Primitive.STRING, "The subject of a certificate, or what else `use` says.", nullable=False),
+        _member("fingerprint", Primitive.STRING, "SHA-256 of a certificate, as OpenSSL shows it.", length=95),
+        _member("since", Primitive.DATE_TIME_OFFSET, "Since when it is valid, or trusted."),
+        _member("until", Primitive.DATE_TIME_OFFSET, "Until when; null: without end."),
+        _member(
+            "state",
+            Primitive.STRING,
+            "`VALID`; `EXPIRES_SOON`: within 30 days, a revocation list within a quarter of its time if that is less;"
+            " `EXPIRED`; `MISSING`: an authority without a revocation list, whose clients are not let in.",
+            length=20,
+            nullable=False,
+        ),
+    ),
+    annotations=_described("What the service shows of itself, or trusts."),
+)
 _REPLAYED_EVENTS = ComplexType(
     name="ReplayedEvents",
     properties=(
         _number("events", "Number of events to be sent."),
-        Property(
-            name="until",
-            type=Primitive.DATE_TIME_OFFSET,
-            precision=6,
+        _member(
+            "until",
+            Primitive.DATE_TIME_OFFSET,
+            "End of the part of the period that was processed. If it is before `to`, continue from here.",
             nullable=False,
-            annotations=_described(
-                "End of the part of the period that was processed. If it is before `to`, continue from here."
-            ),
         ),
     ),
     annotations=_described("The result of replaying missed events."),

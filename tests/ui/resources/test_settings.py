@@ -55,6 +55,8 @@ def test_settings_are_explained_changed_together_and_refused_at_their_fields(des
 def test_who_is_no_administrator_reads_settings_only(desk: Desk) -> None:
     page = desk.sit("planner", address=ADDRESS)
     page.get_by_text("In their order", exact=True).first.wait_for()
+    expect(page.get_by_role("heading", name="Rate limits and use")).to_have_count(1)
+    expect(page.get_by_role("heading", name="Certificates and trust")).to_have_count(0)
     expect(page.get_by_role("button", name="Edit", exact=True)).to_have_count(0)
 
 
@@ -80,3 +82,30 @@ def test_limits_and_their_use_are_shown_and_read_again(desk: Desk) -> None:
         page.get_by_role("button", name="Read Again").click()
     expect(page.get_by_role("row").filter(has_text="60,000").first).to_be_visible()
     expect(page.get_by_role("button", name="Rate limits")).to_have_count(0)
+
+
+def test_administrators_see_what_is_trusted_and_when_it_ends(desk: Desk) -> None:
+    soon, over = "2026-12-24T10:00:00Z", "2026-01-24T10:00:00Z"
+    listener = {"name": "CN=prices.example", "fingerprint": ":".join(["AB"] * 32), "since": "2025-01-24T10:00:00Z"}
+    rows = [
+        {**listener, "use": "SERVER_CERTIFICATE", "until": soon, "state": "EXPIRES_SOON"},
+        {**listener, "use": "CLIENT_AUTHORITY", "until": over, "state": "EXPIRED"},
+    ]
+    page = desk.sit(address=ADDRESS)
+    row = page.get_by_role("row").filter(has_text="Issuer of tokens: this service")
+    expect(row).to_contain_text("No end")
+    expect(page.get_by_role("row").filter(has_text="Key that signs tokens").first).to_be_visible()
+    expect(page.get_by_text("shows no certificate of its own")).to_be_visible()
+    expect(page.get_by_role("button", name="Certificates", exact=True)).to_have_count(0)
+    page.route("**/AdminService.certificates()", lambda route: route.fulfill(json={"value": rows}))
+    page.reload()
+    for what, words, colour in (
+        ("Certificate of this service", "expires soon", "Warning"),
+        ("Authority of client certificates", "expired", "Error"),
+    ):
+        row = page.get_by_role("row").filter(has_text=what)
+        expect(row).to_contain_text(listener["fingerprint"])
+        expect(row.locator(f".sapMObjStatus{colour}")).to_contain_text(words)
+    desk.settle(page)
+    assert not judge(page)
+    require_room(desk, page)

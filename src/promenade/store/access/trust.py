@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import case, delete, or_, select, update
+from sqlalchemy import ColumnElement, Row, case, delete, or_, select, update
 
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
@@ -36,8 +37,8 @@ async def find_trusting_tenant(session: Session, common_name: str, at: datetime)
     """Return the tenant that ``common_name`` (exact match) authenticates for at that time; None: unknown."""
     if "\0" in common_name:  # no database stores NUL, and PostgreSQL refuses it in a query
         return None
-    is_valid = or_(_NAMES.c.valid_until.is_(None), _NAMES.c.valid_until > at)
-    rows = await session.execute(select(_NAMES.c.speaks_for).where(_NAMES.c.name == _PREFIX + common_name, is_valid))
+    named = select(_NAMES.c.speaks_for).where(_NAMES.c.name == _PREFIX + common_name, _is_valid(at))
+    rows = await session.execute(named)
     return str(rows[0].speaks_for) if rows else None
 
 
@@ -84,7 +85,19 @@ async def delete_name(session: Session, common_name: str) -> bool:
 async def read_names(session: Session) -> Sequence[TrustedName]:
     """Return all names, including expired ones, by tenant and then oldest first."""
     order = (_NAMES.c.speaks_for, _NAMES.c.added_at, _NAMES.c.name)
-    return [
-        TrustedName(row.name.removeprefix(_PREFIX), row.speaks_for, row.added_at, row.valid_until, row.added_by)
-        for row in await session.execute(select(_NAMES).order_by(*order))
-    ]
+    return [_named(row) for row in await session.execute(select(_NAMES).order_by(*order))]
+
+
+async def read_names_of(session: Session, tenant_id: str, at: datetime, limit: int) -> Sequence[TrustedName]:
+    """Return the names that authenticate for a tenant at that time, the newest first."""
+    own = select(_NAMES).where(_NAMES.c.speaks_for == tenant_id, _is_valid(at))
+    newest = own.order_by(_NAMES.c.added_at.desc(), _NAMES.c.name).limit(limit)
+    return [_named(row) for row in await session.execute(newest)]
+
+
+def _is_valid(at: datetime) -> ColumnElement[bool]:
+    return or_(_NAMES.c.valid_until.is_(None), _NAMES.c.valid_until > at)
+
+
+def _named(row: Row[Any]) -> TrustedName:
+    return TrustedName(row.name.removeprefix(_PREFIX), row.speaks_for, row.added_at, row.valid_until, row.added_by)

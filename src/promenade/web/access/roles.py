@@ -42,6 +42,9 @@ OF_ISSUER = frozenset({"Clients", "People"})
 _LOOKING = frozenset({"check"})
 """Actions that change nothing."""
 
+_FOR_ADMINISTRATORS = frozenset({"certificates"})
+"""Functions that tell what only administrators may know."""
+
 _DECIDING = frozenset({"approve", "reject"})
 """Actions for which the tenant's settings name the role: `deciders`."""
 
@@ -54,6 +57,8 @@ def scopes_for(access: Access) -> tuple[str, ...]:
     if access.kind in {"metadata", "read"} or access.entity_set is None:
         return ROLES
     operation = access.operation
+    if operation is not None and operation.name in _FOR_ADMINISTRATORS:
+        return (ADMIN,)
     if operation is not None and (isinstance(operation, Function) or operation.name in _LOOKING):
         return ROLES
     if operation is not None and operation.name in _DECIDING | _OWN:

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from promenade.log import Logger
 from promenade.settings import Settings, SettingsError
-from promenade.web.access.authorities import Authorities, read_certificates, read_lists
+from promenade.web.access.authorities import Authorities, RevocationList, read_certificates, read_lists
 from promenade.web.access.expiry import NOTICE, ExpiryNotice
 
 # Everything is read again after this time even if no file seems changed: the specification's interval for lists.
@@ -47,19 +47,19 @@ class TlsFiles:
 class TlsMaterial:
     """The contents of the files: ``context`` for new handshakes, and ``authorities`` for new requests.
 
-    Both are None until they were read once.
+    ``listener`` is the certificate that the service shows. All are None until they were read once.
     """
 
     def __init__(self, files: TlsFiles, clock: Callable[[], datetime]) -> None:
         self.context: ssl.SSLContext | None = None
         self.authorities: Authorities | None = None
+        self.listener: x509.Certificate | None = None
         self._files = files
         self._clock = clock
         self._expiry = ExpiryNotice()
         self._looks: dict[str, _Look] = {}
         self._polled_at: datetime | None = None
         self._looked_at: datetime | None = None
-        self._listener: x509.Certificate | None = None
         self._lists: Sequence[x509.CertificateRevocationList] = ()
 
     def load(self) -> None:
@@ -106,7 +106,7 @@ class TlsMaterial:
         own = _certificates("--mtls-cert", files.cert)
         context = _context(files, accepted)
         self.authorities = Authorities(accepted, self._lists)
-        self._listener = own[0]
+        self.listener = own[0]
         self.context = context
 
     def _take_lists(self) -> None:
@@ -123,12 +123,12 @@ class TlsMaterial:
             _log.error("some clients do not get in", fault=fault)
 
     def _warn_of_expiry(self, at: datetime) -> None:
-        if self.authorities is None or self._listener is None:
+        if self.authorities is None or self.listener is None:
             return
-        own = self._listener.not_valid_after_utc
+        own = self.listener.not_valid_after_utc
         self._expiry.show("listener", "mtls-cert", own)
-        self._expiry.tell("listener", _name(self._listener), own, at)
-        ends = {_name(one): one.not_valid_after_utc for one in self.authorities.certificates}
+        self._expiry.tell("listener", name_of(self.listener), own, at)
+        ends = {name_of(one): one.not_valid_after_utc for one in self.authorities.certificates}
         self._expiry.show("authority", "mtls-ca", min(ends.values()))
         for name, until in ends.items():
             self._expiry.tell("authority", name, until, at)
@@ -136,8 +136,7 @@ class TlsMaterial:
         if lists:
             self._expiry.show("crl", "mtls-crl", min(known.until for _, known in lists))
         for issuer, known in lists:
-            # Lists are renewed often, such as weekly: warn only when a quarter of their time is left.
-            self._expiry.tell("crl", _name(issuer), known.until, at, min(NOTICE, (known.until - known.since) / 4))
+            self._expiry.tell("crl", name_of(issuer), known.until, at, notice_of(known))
 
 
 def _certificates(option: str, path: Path) -> list[x509.Certificate]:
@@ -180,5 +179,11 @@ def _why(error: Exception) -> str:
     return "its content is not valid"
 
 
-def _name(certificate: x509.Certificate) -> str:
+def name_of(certificate: x509.Certificate) -> str:
+    """Return the subject of a certificate as people read it."""
     return certificate.subject.rfc4514_string()
+
+
+def notice_of(known: RevocationList) -> timedelta:
+    """Return how long before the end of a list to warn: lists are renewed often, such as weekly."""
+    return min(NOTICE, (known.until - known.since) / 4)

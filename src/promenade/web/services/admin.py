@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict
 
 from starlette.types import Receive, Scope, Send
 
@@ -19,12 +20,14 @@ from promenade.model.declare import Service
 from promenade.model.edm import edm_for
 from promenade.web.access.auth import Authentication, Caller
 from promenade.web.access.roles import ROLES, scopes_for
+from promenade.web.access.trust_shown import Trust
 from promenade.web.drafts import actions as admin_drafts
 from promenade.web.forecasts import actions as admin_forecast
 from promenade.web.http.rate_limits import RateLimits
 from promenade.web.odata.admin_unit import AdminOperations, AdminSource, AdminUnit, Examined
 from promenade.web.odata.api import BrowserHooks, ODataApi, refuse_what_is_not_written
 from promenade.web.odata.export import EXPORT_LIST, ListExports
+from promenade.web.odata.preparing import Unprepared
 from promenade.web.promotions import basket_tests as admin_tests
 from promenade.web.promotions import budget_requests as admin_requests
 from promenade.web.promotions import check as admin_check
@@ -49,6 +52,17 @@ def _rate_limits(limits: RateLimits) -> Callable[[AdminUnit, OperationCall], Awa
             for one in limits.use(unit.caller.tenant_id)
         ]
         return Result(value=rows)
+
+    return answer
+
+
+def _certificates(trust: Trust) -> Callable[[AdminUnit, OperationCall], Awaitable[Result]]:
+    async def answer(unit: AdminUnit, call: OperationCall) -> Result:
+        rows = unit.prepared.get("certificates")
+        if rows is None:  # names and keys are read by the system, not by a tenant's unit
+            tenant_id = unit.caller.tenant_id
+            raise Unprepared("certificates", lambda context: trust.told(context.database, tenant_id, context.clock()))
+        return Result(value=[asdict(one) for one in rows])
 
     return answer
 
@@ -95,6 +109,7 @@ class AdminApi(ODataApi):
         context: Context,
         authenticator: Authentication,
         limits: RateLimits,
+        trust: Trust,
         *,
         issues_tokens: bool,
         is_store: bool = False,
@@ -103,7 +118,7 @@ class AdminApi(ODataApi):
 
         ``is_store``: the settings of the tenant come from the cloud.
         """
-        operations = {**OPERATIONS, "rateLimits": _rate_limits(limits)}
+        operations = {**OPERATIONS, "rateLimits": _rate_limits(limits), "certificates": _certificates(trust)}
         source = AdminSource(context, operations, EXAMINED)
         closed = {} if issues_tokens else {"Clients": _no_own_tokens, "People": _no_own_people}
         if issues_tokens or is_store:

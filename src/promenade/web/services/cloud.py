@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from promenade.web.access.issuer import Issuer
     from promenade.web.access.issuer_store import DatabaseIssuerStore
     from promenade.web.access.sign_in import SignInProvider
+    from promenade.web.access.tls_files import TlsMaterial
     from promenade.web.access.tokens import VerificationKey
     from promenade.web.http.endpoint import Endpoint
 
@@ -40,13 +41,19 @@ class CloudService:
     """The cloud's HTTP application, as ``app``.
 
     ``at_once`` are the endpoints created at the start, ``later`` creates the others, by path prefix. ``health`` is also
-    served to clients with certificates.
+    served to clients with certificates; ``material`` returns what their listener uses, None without one.
     """
 
-    def __init__(self, context: Context, settings: Settings, limits: RateLimits) -> None:
+    def __init__(
+        self,
+        context: Context,
+        settings: Settings,
+        limits: RateLimits,
+        material: Callable[[], TlsMaterial | None] = lambda: None,
+    ) -> None:
         self._context = context
         self._settings = settings
-        self._limits = limits
+        self._limits, self._material = limits, material
         self._issues_tokens = settings.jwks_url is None
         accepts = groups = None
         if settings.jwks_url is not None:
@@ -121,9 +128,14 @@ class CloudService:
         return endpoints, {ROOT: PublicApi(context, authenticator)}
 
     def _administration(self) -> Served:
+        from promenade.web.access.trust_shown import Trust
         from promenade.web.services.admin import ROOT, AdminApi
 
-        return [], {ROOT: AdminApi(self._context, self._authenticator, self._limits, issues_tokens=self._issues_tokens)}
+        issues_tokens = self._issues_tokens
+        trust = Trust(self._settings.issuer_url, issues_tokens=issues_tokens, material=self._material)
+        return [], {
+            ROOT: AdminApi(self._context, self._authenticator, self._limits, trust, issues_tokens=issues_tokens)
+        }
 
     def _reporting(self) -> Served:
         from promenade.web.reports.openapi import reporting_documents

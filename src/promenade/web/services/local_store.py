@@ -46,9 +46,11 @@ def store_service(
         return _local_administration(context, settings, known, sessions, authenticator, new_key), {}
 
     def administration() -> Served:
+        from promenade.web.access.trust_shown import Trust
         from promenade.web.services.admin import ROOT, AdminApi
 
-        return [], {ROOT: AdminApi(context, authenticator, limits, issues_tokens=False, is_store=True)}
+        trust = Trust(None)
+        return [], {ROOT: AdminApi(context, authenticator, limits, trust, issues_tokens=False, is_store=True)}
 
     def reporting() -> Served:
         from promenade.web.reports.openapi import reporting_documents

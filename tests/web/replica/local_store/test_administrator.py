@@ -38,6 +38,8 @@ def test_a_session_administers_with_its_token(store: Store) -> None:
     assert refusal(browser.http.post("/admin/GroupRoles", json=group, headers=headers)) == (409, "NO_OUTSIDE_ISSUER")
     settings = f"/admin/TenantSettings({SETTINGS_ID})"
     assert browser.http.get(settings).json()["approval"] == "OFF"
+    trusted = browser.http.get(f"{settings}/AdminService.certificates()")
+    assert trusted.json()["value"] == []  # it issues no tokens and takes no client certificates
     change = {"approval": "BINDING"}
     assert refusal(browser.http.patch(settings, json=change, headers=headers)) == (409, "SET_IN_THE_CLOUD")
     assert "TenantSettings" not in browser.http.get("/ui/me").json()["sets"]

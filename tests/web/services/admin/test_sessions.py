@@ -16,6 +16,7 @@ from promenade.store.pricing.catalogue import Catalogues
 from promenade.web.access.auth import Authenticator
 from promenade.web.access.sessions import IDLE, Sessions
 from promenade.web.access.tokens import VerificationKey
+from promenade.web.access.trust_shown import Trust
 from promenade.web.http.endpoint import Edge
 from promenade.web.http.rate_limits import RateLimits
 from promenade.web.odata.public import PublicApi
@@ -88,7 +89,10 @@ async def office(database: Database) -> AsyncIterator[Office]:
         NoKeys(), exists, clock, issuer="i", audience="a", tenant_claims=("zid",), sessions=sessions
     )
     limits = RateLimits(per_tenant=0, per_client=0)
-    admin, public = AdminApi(context, authenticator, limits, issues_tokens=True), PublicApi(context, authenticator)
+    admin, public = (
+        AdminApi(context, authenticator, limits, Trust(None), issues_tokens=True),
+        PublicApi(context, authenticator),
+    )
     pos = {one.route: one for one in Pos(context, authenticator).endpoints()}
 
     async def app(scope: Any, receive: Any, send: Any) -> None:

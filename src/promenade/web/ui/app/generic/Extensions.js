@@ -28,8 +28,8 @@ sap.ui.define([], function () {
      * A section or an action that takes the place of what follows from $metadata says so: `replaces: [<facet ID, or
      * name of an action>]`. `paths`: what an action's `isEnabled` reads. `afterCreate: [({context, view}) => promise]`.
      * `notes: [() => control]`: what stands above a list.
-     * A list action with `replaces: ["create"]` is shown in place of the button that creates; one with `isOffered()`
-     * to whom that lets it be offered.
+     * A list action with `replaces: ["create"]` is shown in place of the button that creates. A list action or a
+     * section with `isOffered()` is shown to whom that lets it be offered.
      * `beforeCreate: [(values) => promise]`: whether a row of a part may be added, before it is sent.
      * `underWay`: the values of `status` of what background work is still at, which is read again until it has ended.
      * `columns: [{id, labelKey, width, create({model, meta}), ready(model), exported}]`, `ready` being awaited

@@ -73,7 +73,10 @@ sap.ui.define(
     }
 
     function addedSections(added, given) {
-      return Promise.all(added.map(async (one) => section(one.id, `{i18n>${one.titleKey}}`, await one.create(given))));
+      const offered = added.filter(({isOffered}) => !isOffered || isOffered());
+      return Promise.all(
+        offered.map(async (one) => section(one.id, `{i18n>${one.titleKey}}`, await one.create(given)))
+      );
     }
 
     /** Who changed the entity, where people do: a list of sections, of none or one. */
