@@ -158,6 +158,8 @@ ADMIN = (
     "promenade/web/odata/draft_faults",
     "promenade/web/http/rate_limits",
     "promenade/web/access/sessions",
+    "promenade/workflows/promotions/basket_tests",
+    "promenade/workflows/promotions/budget_requests",
     "promenade/workflows/promotions/check",
     "promenade/workflows/promotions/copying",
     "promenade/workflows/coupons/codes",
