@@ -181,7 +181,7 @@ def test_everybody_can_read_a_request_on_narrow_screens_too(desk: Desk, shop: Sh
     require_whole(planner)
     home = desk.sit("administrator", language=language)
     desk.settle(home)
-    title = {"en": "Budgets that were asked for", "de": "Budgets, um die gebeten wurde"}[language]
+    title = {"en": "Requested budgets", "de": "Erbetene Budgets"}[language]
     expect(home.locator(QUEUE)).to_contain_text(title)
     assert not judge(home)
     require_whole(home)

@@ -16,6 +16,7 @@ from joserfc import jwt
 from joserfc.jwk import KeySet
 
 from tests.kit.code_flow import Flow, answered, new_verifier
+from tests.kit.contents import contents
 from tests.kit.databases import Databases
 from tests.kit.moved_clock import MovedClock
 from tests.kit.service import Service, promenade
@@ -247,8 +248,7 @@ def test_codes_and_secrets_are_neither_kept_nor_logged(door: Door) -> None:
     assert not [one for one in secrets if one in logged]
     assert "sign_in.done" in logged
     if door.database_url.startswith("sqlite"):
-        with contextlib.closing(sqlite3.connect(door.database_url.removeprefix("sqlite:///"))) as connection:
-            stored = "".join(connection.iterdump())
+        stored = contents(door.database_url)
         assert "authorization_codes" in stored
         assert not [one for one in secrets if one in stored]
 

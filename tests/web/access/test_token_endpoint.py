@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import sqlite3
 from typing import Any
 
 import httpx2
@@ -12,6 +11,7 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import KeySet
 
+from tests.kit.contents import contents
 from tests.kit.service import promenade
 from tests.kit.tenants import make_clients
 from tests.web.conftest import TENANT, ServedShop, Shop, basket
@@ -115,9 +115,7 @@ def test_a_client_gets_tokens_by_both_secrets_after_a_rotation_and_none_when_it_
 
 
 def test_secrets_are_not_kept(shop: Shop) -> None:
-    with sqlite3.connect(shop.database_url.removeprefix("sqlite:///")) as connection:
-        kept = "".join(connection.iterdump())
-    connection.close()
+    kept = contents(shop.database_url)
     for client_id, secret in shop.clients.values():
         assert client_id in kept
         assert secret not in kept

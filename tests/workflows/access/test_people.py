@@ -17,7 +17,7 @@ from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Database, Session
 from promenade.workflows.access.clients import create_client
 from promenade.workflows.access.one_time_codes import code_at, step_of, text_of_key
-from promenade.workflows.access.passwords import Passwords
+from promenade.workflows.access.passwords import NOBODYS, Passwords
 from promenade.workflows.access.people import Chosen, People, change_person, invite_person
 from promenade.workflows.access.person_sessions import SessionDirectory, SignedIn, end_session, renew_session
 from promenade.workflows.access.tenants import create_tenant
@@ -205,11 +205,13 @@ async def test_unknown_names_cost_as_many_hashes_as_known_ones(house: House, mon
     assert len(set(hashed)) == 1  # the parameters, by which the time goes, are the same
 
 
-async def test_passwords_are_verified_in_turn_and_few_wait(house: House) -> None:
-    await house.settle()
-    house.people = People(house.database, lambda: house.at, new_id, Passwords(waiting_max=2))
-    answers = await asyncio.gather(*(house.sign_in("another horse") for _ in range(6)), return_exceptions=True)
+async def test_passwords_are_verified_in_turn_and_few_wait() -> None:
+    passwords = Passwords(waiting_max=2)
+    answers = await asyncio.gather(
+        *(passwords.verify("another horse", NOBODYS) for _ in range(6)), return_exceptions=True
+    )
     assert sorted(isinstance(one, TooMany) for one in answers) == [False] * 2 + [True] * 4
+    assert await passwords.verify("another horse", NOBODYS) is False  # those who had their turn wait no more
 
 
 async def test_tenants_never_meet(house: House) -> None:

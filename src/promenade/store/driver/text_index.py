@@ -184,6 +184,8 @@ def _on_postgresql(table: str, columns: Sequence[str]) -> Iterator[str]:
             f"CREATE TRIGGER {texts}_{event.lower()} AFTER {event} ON {table}\n\tREFERENCING {seen}"
             f" FOR EACH STATEMENT EXECUTE FUNCTION {texts}_keep()"
         )
+        # Whoever fills the table with other triggers off, as a replica does, must not leave the index behind.
+        yield f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {texts}_{event.lower()}"
     yield _FIND.strip().format(texts=texts, finder=finder)
     yield f"REVOKE ALL ON FUNCTION {finder}(text, integer) FROM PUBLIC"
     yield _SET_UP.strip().format(table=table, texts=texts, finder=finder)

@@ -2467,11 +2467,17 @@ $$;
 CREATE TRIGGER articles_texts_insert AFTER INSERT ON articles
 	REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION articles_texts_keep();
 
+ALTER TABLE articles ENABLE ALWAYS TRIGGER articles_texts_insert;
+
 CREATE TRIGGER articles_texts_update AFTER UPDATE ON articles
 	REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION articles_texts_keep();
 
+ALTER TABLE articles ENABLE ALWAYS TRIGGER articles_texts_update;
+
 CREATE TRIGGER articles_texts_delete AFTER DELETE ON articles
 	REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION articles_texts_keep();
+
+ALTER TABLE articles ENABLE ALWAYS TRIGGER articles_texts_delete;
 
 CREATE FUNCTION articles_by_texts(needed text, most integer) RETURNS text LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
 DECLARE

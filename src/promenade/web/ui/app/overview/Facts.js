@@ -46,7 +46,7 @@ sap.ui.define(
       count: true
     };
 
-    /** Budgets that were asked for, the longest waiting first. */
+    /** Requested budgets, the longest waiting first. */
     const ASKED = {
       set: "BudgetRequests",
       filter: "status eq 'OPEN'",
