@@ -17,7 +17,7 @@ HERE = "#promenade---promotion--"
 TOLD = "This was changed in another tab"
 COUNT = (
     "() => sap.ui.require('sap/ui/core/Element').getElementById('promenade---imports--jobs--table')"
-    ".getBinding('items').getCount()"
+    "?.getBinding('items')?.getCount()"
 )
 LOAD = "Load it in place of what I typed"
 

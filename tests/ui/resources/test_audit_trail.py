@@ -39,7 +39,8 @@ def test_the_page_of_an_entity_says_it_too_in_german_and_without_ids(desk: Desk)
     with desk.shop.http() as http:
         row = {"IsActiveEntity": True, "code": "TRAIL-2", "name": "Pfand", "currency": "EUR", "timeZone": "UTC"}
         made = http.post("/admin/PosGroups", json=row).json()
-        above = http.get("/admin/PosGroups?$top=1").json()["value"][0]
+        others = f"IsActiveEntity eq true and ID ne {made['ID']}"
+        above = http.get(f"/admin/PosGroups?$top=1&$filter={others}").json()["value"][0]
         own = f"/admin/PosGroups(ID={made['ID']},IsActiveEntity=true)"
         assert http.patch(own, json={"isActive": False, "parent_ID": above["ID"]}).status_code == 200
     page = desk.sit(address=f"/object/PosGroups/{made['ID']}", language="de")
