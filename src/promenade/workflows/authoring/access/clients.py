@@ -13,11 +13,11 @@ from datetime import timedelta
 from promenade.errors import Conflict, Detail
 from promenade.model.access.clients import OVERLAP_HOURS, SCOPES
 from promenade.store.access.clients import digest_of, secret_of
+from promenade.workflows.authoring.access.scopes import ADMIN, keep_each_once
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.unit import Act, Unit, Write
 
 WITHDRAW = "withdrawTokens"
-_ADMIN = "svc.Admin"
 
 
 @rules("Clients")
@@ -26,7 +26,7 @@ class _Clients(Rules):
         for write in writes:
             if write.act is Act.DELETE:
                 continue
-            write.after["scopes"] = list(dict.fromkeys(write.after["scopes"] or ()))
+            keep_each_once(write)
             if write.act is Act.CREATE:
                 write.after["client_id"] = write.id
             if write.act is Act.CREATE or "secret_digest" in write.given:
@@ -74,6 +74,6 @@ def _check_own(unit: Unit, write: Write) -> None:
     """Refuse that somebody takes away their own access, which nobody else might be there to give back."""
     if write.before is None or write.before["client_id"] != unit.user:
         return
-    if write.act is Act.DELETE or not write.after["is_active"] or _ADMIN not in write.after["scopes"]:
+    if write.act is Act.DELETE or not write.after["is_active"] or ADMIN not in write.after["scopes"]:
         message = "This is the client that you are signed in with: let another administrator do this."
         unit.faults.add(Conflict("OWN_CLIENT", message))

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 
 from promenade.errors import Conflict, Detail
 from promenade.model.access.groups import GROUPS_MAX, Outside
-from promenade.model.access.people import PERSON_SCOPES
 from promenade.store.access.groups import count_groups, read_groups
 from promenade.store.authoring.statements import hold
+from promenade.workflows.authoring.access.scopes import ADMIN, check_person_scopes, keep_each_once
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.unit import Act, Unit, Write
-
-_ADMIN = "svc.Admin"
 
 
 @rules("GroupRoles")
@@ -21,7 +19,7 @@ class _GroupRoles(Rules):
         for write in writes:
             if write.act is Act.DELETE:
                 continue
-            write.after["scopes"] = list(dict.fromkeys(write.after["scopes"] or ()))
+            keep_each_once(write)
             if write.act is Act.CREATE:
                 write.after["issuer"] = None if unit.outside is None else unit.outside.issuer
 
@@ -33,16 +31,13 @@ class _GroupRoles(Rules):
         if new and await count_groups(unit.session) + new > GROUPS_MAX:
             message = f"A tenant has at most {GROUPS_MAX} groups: delete those that nobody needs."
             unit.faults.add(Conflict("TOO_MANY_GROUPS", message))
-        if unit.outside is not None and _ADMIN not in unit.outside.scopes:
+        if unit.outside is not None and ADMIN not in unit.outside.scopes:
             await _check_own(unit, writes, unit.outside)
         return []
 
 
 def _check_values(unit: Unit, write: Write) -> None:
-    unknown = [scope for scope in write.after["scopes"] if scope not in PERSON_SCOPES]
-    if unknown:
-        message = f"{unknown[0]} is not a scope of people; these are {', '.join(PERSON_SCOPES)}."
-        unit.faults.add(Detail("UNKNOWN_SCOPE", message, write.target("scopes")))
+    check_person_scopes(unit, write)
     name = write.after["group_name"] or ""
     if not name.isprintable() or name != name.strip():
         message = "A group's name is printable, without spaces around it."
@@ -54,7 +49,7 @@ async def _check_own(unit: Unit, writes: Sequence[Write], caller: Outside) -> No
 
     The one who is left can still change everything, so there is always somebody.
     """
-    if not any(write.before is not None and _ADMIN in write.before["scopes"] for write in writes):
+    if not any(write.before is not None and ADMIN in write.before["scopes"] for write in writes):
         return
     await hold(unit.session, "administrators")
     groups = {row.id: (row.group_name, row.scopes) for row in await read_groups(unit.session, caller.issuer)}
@@ -62,6 +57,6 @@ async def _check_own(unit: Unit, writes: Sequence[Write], caller: Outside) -> No
         groups.pop(write.id, None)
         if write.act is not Act.DELETE and write.after["issuer"] == caller.issuer:
             groups[write.id] = (write.after["group_name"], write.after["scopes"])
-    if not any(name in caller.groups and _ADMIN in scopes for name, scopes in groups.values()):
+    if not any(name in caller.groups and ADMIN in scopes for name, scopes in groups.values()):
         message = "You administer this by the group alone: let another administrator do this."
         unit.faults.add(Conflict("OWN_GROUP", message))

@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from promenade.errors import Conflict, Detail
-from promenade.model.access.people import INVITATION_HOURS, PERSON_SCOPES, user_name_of
+from promenade.model.access.people import INVITATION_HOURS, user_name_of
 from promenade.store.access.clients import digest_of, secret_of
 from promenade.store.access.people import client_ids, delete_sessions, other_administrators
 from promenade.store.authoring.statements import hold
 from promenade.workflows.authoring.access.clients import WITHDRAW
+from promenade.workflows.authoring.access.scopes import ADMIN, check_person_scopes, keep_each_once
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.unit import Act, Unit, Write
 
-_ADMIN = "svc.Admin"
 _USER_NAME = re.compile(r"[\w.+-]+(@[\w.-]+)?")
 _OPERATOR = "cli"  # whoever has the server's command line can help anybody back in
 _OTHERS = frozenset({_OPERATOR, "back-office", "system", "scheduler"})  # who acts here and is no person
@@ -30,7 +30,7 @@ class _People(Rules):
         for write in writes:
             if write.act is Act.DELETE:
                 continue
-            write.after["scopes"] = list(dict.fromkeys(write.after["scopes"] or ()))
+            keep_each_once(write)
             if write.act is Act.CREATE:
                 write.after["user_name"] = user_name_of(write.after["user_name"] or "") or None
             if write.act is Act.CREATE or "invitation_digest" in write.given:
@@ -86,10 +86,7 @@ def _loses(write: Write) -> bool:
 
 
 def _check_values(unit: Unit, write: Write) -> None:
-    unknown = [scope for scope in write.after["scopes"] if scope not in PERSON_SCOPES]
-    if unknown and write.differs("scopes"):
-        message = f"{unknown[0]} is not a scope of people; these are {', '.join(PERSON_SCOPES)}."
-        unit.faults.add(Detail("UNKNOWN_SCOPE", message, write.target("scopes")))
+    check_person_scopes(unit, write)
     name, target = write.after["user_name"], write.target("user_name")
     if write.before is not None and write.differs("user_name"):
         message = "A user name stays, as createdBy refers to it: invite the person under the new one."
@@ -107,7 +104,7 @@ def _check_own(unit: Unit, write: Write) -> None:
     """Refuse that somebody takes away their own access, which nobody else might be there to give back."""
     if write.before is None or write.before["user_name"] != unit.user:
         return
-    if _ends(write) or _ADMIN not in write.after["scopes"]:
+    if _ends(write) or ADMIN not in write.after["scopes"]:
         message = "This is you: let another administrator do this."
         unit.faults.add(Conflict("OWN_PERSON", message))
 
@@ -117,11 +114,11 @@ async def _check_last(unit: Unit, writes: Sequence[Write]) -> None:
     gone = [
         write.id for write in writes
         if write.before is not None and write.before["password_hash"] is not None and write.before["is_active"]
-        and _ADMIN in write.before["scopes"] and (_ends(write) or _ADMIN not in write.after["scopes"])
+        and ADMIN in write.before["scopes"] and (_ends(write) or ADMIN not in write.after["scopes"])
     ]  # fmt: skip
     if not gone or unit.user == _OPERATOR:
         return
     await hold(unit.session, "administrators")
-    if not await other_administrators(unit.session, _ADMIN, gone):
+    if not await other_administrators(unit.session, ADMIN, gone):
         message = "Nobody else may administer this: give somebody svc.Admin first."
         unit.faults.add(Conflict("LAST_ADMINISTRATOR", message))
