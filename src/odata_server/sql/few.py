@@ -4,12 +4,15 @@ Databases expect a condition like ``contains`` to hold for many rows, and test t
 the page is full. If it holds for few, they test all rows, in an order that is random for the storage, which takes
 several times as long as reading them as they are stored; and then the rows are counted. So first an index of texts, if
 there is one, and then the table as it is stored are asked for the keys, up to a limit. If that is not reached, page and
-count are read from these rows alone; else many rows match, and the page is soon full.
+count are read from these rows alone; else many rows match, and the page is soon full. Some rows are looked at before
+all that: if there are no more, or if many of them match, nothing else is asked, because the page takes less time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import (
     JSON,
@@ -20,11 +23,14 @@ from sqlalchemy import (
     Table,
     Text,
     Uuid,
+    and_,
     case,
     cast,
     func,
     literal,
+    or_,
     select,
+    true,
 )
 
 from odata_server.sql.connection import Kept
@@ -35,7 +41,7 @@ from odata_server.sql.needed import texts_needed
 from odata_server.sql.search import searched
 from odata_server.sql.selection import Selection
 
-__all__ = ["CANDIDATES_MAX", "FEW", "keep_few", "keys_up_to", "looking_for_few"]
+__all__ = ["CANDIDATES_MAX", "FEW", "Looking", "keep_few", "keys_up_to", "looking_for_few"]
 
 FEW = 1_000
 """Up to so many rows a list is read from their keys: to find as many rows in the order of a page takes no longer."""
@@ -43,25 +49,43 @@ FEW = 1_000
 CANDIDATES_MAX = 20_000
 """Up to so many rows of an index of texts are tested one by one."""
 
+SAMPLED, MANY = 2_000, 100
+"""Rows that are looked at as they are stored, and how many of them must match for a page to be full soon."""
 
-def looking_for_few(selection: Selection) -> list[Kept]:
-    """Return statements that look for the keys of the rows of ``selection``, the cheapest first.
 
-    Each returns one value: the keys, or those of all rows that may match, for `keep_few`; null if they are too many.
+@dataclass(frozen=True, slots=True)
+class Looking:
+    """The statements that look for the keys of a list, each of which returns one value.
+
+    ``is_soon_read``: whether the page is, so that nothing else is to be asked. ``keys``, the cheapest first: the keys,
+    or those of all rows that may match, for `keep_few`; null if they are too many.
     """
+
+    is_soon_read: Kept
+    keys: tuple[Kept, ...]
+
+
+def looking_for_few(selection: Selection) -> Looking | None:
+    """Return how to look for the keys of the rows of ``selection``; None: not at all."""
     options, place = selection.options, selection.scope.place
     if (options.filter is None and options.search is None) or selection.narrowed:
-        return []
+        return None
     key = _key(place)
     if key is None or narrows(options.filter, place, None):
-        return []
-    found = []
+        return None
+    keys = [keys_up_to(FEW, selection.statement([key]), sqlite=selection.context.sqlite)]
     index = place.mapped.text_index
     needed = None if index is None else texts_needed(options, index.properties, frozenset(searched(place.entity_type)))
     if index is not None and needed is not None:
-        found.append(index.candidates(selection.context.dialect, needed, CANDIDATES_MAX))
-    found.append(keys_up_to(FEW, selection.statement([key]), sqlite=selection.context.sqlite))
-    return [Kept(one) for one in found]
+        keys.insert(0, index.candidates(selection.context.dialect, needed, CANDIDATES_MAX))
+    return Looking(Kept(_is_soon_read(selection)), tuple(map(Kept, keys)))
+
+
+def _is_soon_read(selection: Selection) -> Select[Any]:
+    matches = case((and_(true(), *selection.conditions), literal(1, Integer()))).label("matches")
+    looked_at = select(matches).select_from(selection.scope.source).limit(SAMPLED).subquery()
+    are_many = func.count(looked_at.c.matches) >= literal(MANY, Integer())
+    return select(or_(are_many, func.count() < literal(SAMPLED, Integer()))).select_from(looked_at)
 
 
 def keep_few(selection: Selection, keys: str) -> None:

@@ -20,7 +20,7 @@ from odata_server.sql.apply import applied
 from odata_server.sql.connection import Keeping, Kept, SqlConnection
 from odata_server.sql.drafts import Which, meant
 from odata_server.sql.expand import Parents, Way, expand, hidden_for
-from odata_server.sql.few import looking_for_few
+from odata_server.sql.few import Looking, looking_for_few
 from odata_server.sql.halves import counting, page, selections
 from odata_server.sql.limits import ROWS_MAX
 from odata_server.sql.model import SqlModel
@@ -93,9 +93,14 @@ class SqlReader:
         rows = await connection.execute(counting(found if few is None else selections(request, query, few=few)))
         return int(rows[0][0])
 
-    async def _few(self, request: Request, looking: Sequence[Kept], keys: Mapping[str, Any]) -> str | None:
+    async def _few(self, request: Request, looking: Looking | None, keys: Mapping[str, Any]) -> str | None:
         """Return the keys of the only rows that may match; None: there are many."""
-        for kept in looking:
+        if looking is None:
+            return None
+        ((is_soon_read,),) = await request.run(looking.is_soon_read, keys)
+        if is_soon_read:
+            return None
+        for kept in looking.keys:
             ((few,),) = await request.run(kept, keys)
             if few is not None:
                 return str(few)
@@ -197,7 +202,7 @@ class Plan:
         self.keys = KeyParameters()
         self.ways: list[Way] = []
         found = selections(request, query, self.keys, few)
-        self.looking = [] if query.target.single else looking_for_few(found[0])
+        self.looking = None if query.target.single else looking_for_few(found[0])
         # The kind of the resulting rows: with two halves there are rows of both.
         self.which = found[0].scope.place.which if len(found) == 1 else Which.MERGED
         hidden = hidden_for(request.model.edm, query.target.entity_type, options, self.which)

@@ -16,7 +16,7 @@ import asyncpg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import delete, update
+from sqlalchemy import Select, Text, delete, literal, select, update
 
 from odata_server.edm import Primitive
 from odata_server.expressions import (
@@ -35,7 +35,7 @@ from odata_server.parse import parse_options, parse_path
 from odata_server.resources import resolve
 from odata_server.source import Query, Rows
 from odata_server.sql import few
-from odata_server.sql.model import SqlModel
+from odata_server.sql.model import Needed, SqlModel, TextIndex
 from odata_server.sql.reader import SqlReader
 from odata_server.syntax import QueryOptions
 from promenade.model.declare import ADMIN, PUBLIC, Service
@@ -93,14 +93,29 @@ def filters() -> st.SearchStrategy[Expression]:
     )
 
 
+def reader_with(index: TextIndex | None) -> SqlReader:
+    """Return a reader with another index of texts, or with none."""
+    whole = sql_model_for(PUBLIC)
+    return SqlReader(SqlModel(whole.edm, {name: replace(one, text_index=index) for name, one in whole.maps.items()}))
+
+
+class Forgetful:
+    """An index that finds nothing: a list that asks it is empty."""
+
+    properties = frozenset(
+        {"articleNumber", "name", "description", "ean", "manufacturer", "manufacturerId", "category"}
+    )
+
+    def candidates(self, dialect: str, needed: Needed, most: int) -> Select[Any]:
+        return select(literal("[]", Text()))
+
+
 class Shelf:
     """Articles of a tenant, and readers of them with the index and without it."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        whole = sql_model_for(PUBLIC)
-        maps = {name: replace(one, text_index=None) for name, one in whole.maps.items()}
-        self.plain = SqlReader(SqlModel(whole.edm, maps))
+        self.plain = reader_with(None)
         self.numbers = 0
 
     async def add(self, names: Sequence[tuple[str | None, str | None]], tenant: str = "acme") -> list[str]:
@@ -154,7 +169,9 @@ def query(options: QueryOptions, path: str = "Articles", service: Service = PUBL
 
 
 @pytest.fixture
-def shelf(database: Database) -> Shelf:
+def shelf(database: Database, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+    """Return a shelf of which nothing is known but by its index, as if it held very many articles."""
+    monkeypatch.setattr(few, "SAMPLED", 0)
     return Shelf(database)
 
 
@@ -233,6 +250,16 @@ async def test_pages_of_many_and_of_few_rows_follow_each_other(
             break
         options = replace(options, skiptoken=rows.next_token)
     assert found == [f"shampoo {number}" for number in reversed(range(7))]
+
+
+@pytest.mark.parametrize(("sampled", "many", "is_asked"), [(9, 2, True), (9, 3, True), (9, 1, False), (10, 9, False)])
+async def test_an_index_is_asked_of_long_lists_in_which_few_rows_match(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, sampled: int, many: int, is_asked: bool
+) -> None:
+    monkeypatch.setattr(few, "SAMPLED", sampled)  # of nine rows: with ten they are a short list
+    monkeypatch.setattr(few, "MANY", many)
+    await shelf.add([("shampoo", None), *[("soap", None)] * 8])
+    assert await shelf.names("$search=shampoo", reader_with(Forgetful())) == ([] if is_asked else ["shampoo"])
 
 
 async def test_the_list_of_the_back_office_with_drafts_is_narrowed_too(shelf: Shelf) -> None:
