@@ -162,7 +162,7 @@ def test_currencies_are_codes_of_three_letters() -> None:
                 "TemplateLoyaltyActions "
                 "PromotionPilotConfigs PilotPosGroups ControlPosGroups CalculationConfigs LoyaltyActions "
                 "LoyaltyActionArticleListItems ActionScaledTiers ActionQuantityTiers ActionArticleListItems "
-                "ActionExclusions ActionExclusionArticleListItems"
+                "ActionExclusions ActionExclusionArticleListItems CustomerGroups LoyaltyTiers"
             ),
         ),
         (RW_RESTRICTED, sets("CouponCodes ImportJobs")),
@@ -194,7 +194,7 @@ def test_the_administration_serves_draft_roots_plain_sets_and_read_only_sets_as_
     roots = {entity.set_name for entity in ALL if entity.admin is DRAFT}
     assert roots == sets(
         "Promotions Articles ArticleGroups PosGroups PriorityGroups MutualExclusionGroups CouponTypes Budgets "
-        "Stakeholders Campaigns PromotionTemplates PromotionPilotConfigs"
+        "Stakeholders Campaigns PromotionTemplates PromotionPilotConfigs CustomerGroups LoyaltyTiers"
     )
     plain = {entity.set_name for entity in ALL if entity.admin is PLAIN}
     assert plain >= sets(
@@ -230,6 +230,8 @@ def test_each_entity_has_its_natural_key() -> None:
                 "Campaigns",
                 "CouponCodes",
                 "CouponTypes",
+                "CustomerGroups",
+                "LoyaltyTiers",
                 "MutualExclusionGroups",
                 "PosGroups",
                 "PriorityGroups",

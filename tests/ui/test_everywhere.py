@@ -21,8 +21,8 @@ RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 SETS = [
     "PromotionTemplates", "Campaigns", "PromotionPilotConfigs", "PriorityGroups", "MutualExclusionGroups",
     "CouponTypes", "CouponCodeBatches", "RedemptionLogs", "Budgets", "Stakeholders", "Articles", "ArticleGroups",
-    "PosGroups", "WebhookSubscriptions", "NotificationLogs", "LocalDeployments", "SyncHistory", "People", "GroupRoles",
-    "Clients", "BasketTests", "BudgetRequests", "AuditLogs",
+    "PosGroups", "CustomerGroups", "LoyaltyTiers", "WebhookSubscriptions", "NotificationLogs", "LocalDeployments",
+    "SyncHistory", "People", "GroupRoles", "Clients", "BasketTests", "BudgetRequests", "AuditLogs",
 ]  # fmt: skip
 OBJECTS = [
     "Promotions", "Campaigns", "CouponTypes", "Budgets", "Articles", "ArticleGroups", "PosGroups", "PromotionTemplates",

@@ -54,6 +54,8 @@ _ORDER = (
     "PromotionPilotConfigs",
     "PilotPosGroups",
     "ControlPosGroups",
+    "CustomerGroups",
+    "LoyaltyTiers",
 )
 
 

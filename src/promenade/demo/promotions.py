@@ -51,9 +51,10 @@ def write_promotions(book: Notebook, assortment: Assortment, now: datetime) -> L
 
 
 def write_plans(leaflet: Leaflet, book: Notebook) -> None:
-    """Add what planners have written lately to ``book``: nothing of it has run while ``leaflet`` did."""
+    """Add what planners have written lately to ``book``: nothing of it has priced a sale of ``leaflet``."""
     leaflet.book = book
     not_running(leaflet)
+    surroundings.customers(leaflet)
 
 
 # ---- offers on the shelf: groups, brands, single articles, bundles, tiers, free items and leaflets ------------------

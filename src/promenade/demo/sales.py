@@ -14,10 +14,11 @@ from zoneinfo import ZoneInfo
 
 from promenade.demo.assortment import Article, Store, shelf_price
 from promenade.demo.leaflet import Leaflet
+from promenade.demo.surroundings import CUSTOMER_GROUPS, LOYALTY_TIERS
 from promenade.engine.basket import BasketLine, Customer, Payment
 
-_GROUPS = ("STAFF", "SENIOR", "STUDENT", "FAMILY")
-_TIERS = ("BASIC", "SILVER", "GOLD", "PLATINUM")
+_GROUPS = tuple(CUSTOMER_GROUPS)
+_TIERS = tuple(LOYALTY_TIERS)
 _CARDS = (("VISA_CREDIT", "40001234"), ("VISA_DEBIT", "41119876"), ("MASTERCARD", "52004321"))
 _DAYS, _PAID_BEFORE = 35, timedelta(minutes=2)
 _BUSY_DAYS = (4, 3, 4, 4, 6, 7, 1)  # how many shoppers come on Mondays, Tuesdays ..., compared with one another

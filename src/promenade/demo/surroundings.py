@@ -27,6 +27,9 @@ _BUDGETS = (
     ("LAST-ROUND-EUR", "20.00", "EUR", "100.00"),  # nearly used up by now
 )
 
+CUSTOMER_GROUPS = {"STAFF": "Staff", "SENIOR": "Seniors", "STUDENT": "Students", "FAMILY": "Families"}
+LOYALTY_TIERS = {"BASIC": "Basic", "SILVER": "Silver", "GOLD": "Gold", "PLATINUM": "Platinum"}
+
 
 def groups(leaflet: Leaflet) -> None:
     """Campaigns with their windows and stores, priority groups and exclusion groups."""
@@ -127,3 +130,10 @@ def coupon_types(leaflet: Leaflet) -> None:
                 issuanceChannel="BATCH",
             )
     leaflet.rewards = {code: leaflet.coupon_types[code] for code in ("COME-BACK", "NEXT-COFFEE")}
+
+
+def customers(leaflet: Leaflet) -> None:
+    """The groups and tiers of customers that tills send."""
+    for set_name, names in (("CustomerGroups", CUSTOMER_GROUPS), ("LoyaltyTiers", LOYALTY_TIERS)):
+        for code, name in names.items():
+            leaflet.book.add(set_name, code=code, name=name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from promenade.model import articles, budgets, coupons, jobs, logs, pos_groups, sync, webhooks
+from promenade.model import articles, budgets, coupons, customers, jobs, logs, pos_groups, sync, webhooks
 from promenade.model.access import clients, groups, people, tenants
 from promenade.model.codelists import code_list, code_lists
 from promenade.model.declare import EntityType, declared
@@ -26,8 +26,8 @@ from promenade.model.reports import usage as usage_reports
 __all__ = ["EntityType", "code_list", "code_lists", "entities", "entity"]
 
 _MODULES = (
-    promotions, conditions, actions, campaigns, templates, pilots, articles, pos_groups, budgets, coupons, logs,
-    forecasts, approvals, basket_tests, jobs, webhooks, sync, tenants, clients, people, groups, usage_reports,
+    promotions, conditions, actions, campaigns, templates, pilots, articles, pos_groups, customers, budgets, coupons,
+    logs, forecasts, approvals, basket_tests, jobs, webhooks, sync, tenants, clients, people, groups, usage_reports,
     money_reports, arm_reports, advice_reports, aggregator,
 )  # fmt: skip
 

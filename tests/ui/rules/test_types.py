@@ -30,8 +30,8 @@ CONDITIONS: dict[str, Made] = {
         ("choose", "Comparison", "is between"), ("fill", "Value", "49.90"), ("fill", "up to", "100"),
     ], {"operator": "BETWEEN", "value": "49.90", "valueTo": "100"}),
     "ITEM_QUANTITY": ("Number of pieces", [("fill", "Value", "3")], {"value": "3", "operator": None}),
-    "CUSTOMER_GROUP": ("Customer group", [("tokens", "Values", ["GOLD", "SILVER"])], {
-        "value": None, "valueListItems": [{"value": "GOLD"}, {"value": "SILVER"}],
+    "CUSTOMER_GROUP": ("Customer group", [("tokens", "Values", ["STAFF", "SENIOR"])], {
+        "value": None, "valueListItems": [{"value": "STAFF"}, {"value": "SENIOR"}],
     }),
     "CUSTOMER": ("Customer", [("tokens", "Values", ["C-1"])], {"value": "C-1", "valueCategory": "CUSTOMER_ID"}),
     "LOYALTY_ACCOUNT": ("Loyalty account", [

@@ -22,8 +22,9 @@ ROLES = (ADMIN, PROMOTION_MANAGER, BUDGET_MANAGER)
 _PROMOTION_MANAGERS = frozenset(
     {
         "ArticleGroups", "BasketTests", "Campaigns", "CouponCodeBatches", "CouponCodeConfigurations",
-        "CouponRefillSchedules", "CouponTypePromotions", "CouponTypes", "MutualExclusionGroups", "PosGroups",
-        "PriorityGroupPromotions", "PriorityGroups", "PromotionPilotConfigs", "PromotionTemplates", "Promotions",
+        "CouponRefillSchedules", "CouponTypePromotions", "CouponTypes", "CustomerGroups", "LoyaltyTiers",
+        "MutualExclusionGroups", "PosGroups", "PriorityGroupPromotions", "PriorityGroups", "PromotionPilotConfigs",
+        "PromotionTemplates", "Promotions",
     }
 )  # fmt: skip
 """What promotion managers create, change and delete, each with all that it owns."""

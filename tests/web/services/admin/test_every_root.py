@@ -20,6 +20,7 @@ def test_the_roots_are_those_of_the_specification() -> None:
     assert set(ROOTS) == {
         "Promotions", "Articles", "ArticleGroups", "PosGroups", "PriorityGroups", "MutualExclusionGroups",
         "CouponTypes", "Budgets", "Stakeholders", "Campaigns", "PromotionTemplates", "PromotionPilotConfigs",
+        "CustomerGroups", "LoyaltyTiers",
     }  # fmt: skip
 
 

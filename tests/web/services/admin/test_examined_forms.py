@@ -44,7 +44,7 @@ def test_every_list_of_a_draft_root_has_filter_fields(admin: Admin) -> None:
     schema = admin.read("$metadata?$format=application/json")["AdminService"]
     container = schema["EntityContainer"]
     roots = [name for name, one in container.items() if isinstance(one, dict) and "@Common.DraftRoot" in one]
-    assert len(roots) == 12
+    assert len(roots) == 14
     for name in roots:
         assert schema[container[name]["$Type"].rpartition(".")[2]]["@UI.SelectionFields"], name
     assert "code" in schema["PriorityGroups"]["@UI.SelectionFields"]

@@ -16,7 +16,8 @@ READ_ONLY = [name for name, one in SETS.items() if one.read_only]
 WRITTEN = [name for name, one in SETS.items() if not one.read_only]
 PROMOTERS = ("ArticleGroups", "Campaign", "CouponCode", "CouponRefill", "CouponType", "MutualExclusion", "PosGroups",
              "PriorityGroup", "Promotion", "PilotPosGroups", "ControlPosGroups", "Template", "CalculationConfigs",
-             "Condition", "Action", "DiscountActions", "LoyaltyAction", "BundleComponents", "BasketTests")  # fmt: skip
+             "Condition", "Action", "DiscountActions", "LoyaltyAction", "BundleComponents", "BasketTests",
+             "CustomerGroups", "LoyaltyTier")  # fmt: skip
 """How the names begin of what promotion managers write."""
 TREASURERS = ("Budgets", "BudgetPromotions", "BudgetNotifications", "BudgetStakeholders", "RechargeContributions")
 ELSEWHERE = ("integrator", "till")

@@ -849,6 +849,29 @@ CREATE POLICY tenant ON coupon_usage
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
+CREATE TABLE customer_groups (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	code VARCHAR(50) COLLATE "C" NOT NULL,
+	name VARCHAR(255) COLLATE "C" NOT NULL,
+	description VARCHAR(1000) COLLATE "C",
+	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	modified_by VARCHAR(255) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_customer_groups__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT uq_customer_groups__code UNIQUE (tenant_id, code)
+);
+
+ALTER TABLE customer_groups ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE customer_groups FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON customer_groups
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE drafts (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
@@ -1150,6 +1173,29 @@ ALTER TABLE loyalty_balances ENABLE ROW LEVEL SECURITY;
 ALTER TABLE loyalty_balances FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant ON loyalty_balances
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE loyalty_tiers (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	code VARCHAR(50) COLLATE "C" NOT NULL,
+	name VARCHAR(255) COLLATE "C" NOT NULL,
+	description VARCHAR(1000) COLLATE "C",
+	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	modified_by VARCHAR(255) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_loyalty_tiers__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT uq_loyalty_tiers__code UNIQUE (tenant_id, code)
+);
+
+ALTER TABLE loyalty_tiers ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE loyalty_tiers FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON loyalty_tiers
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
@@ -3066,6 +3112,37 @@ CREATE POLICY tenant ON coupon_types_drafts
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
+CREATE TABLE customer_groups_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	code VARCHAR(50) COLLATE "C",
+	name VARCHAR(255) COLLATE "C",
+	description VARCHAR(1000) COLLATE "C",
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_customer_groups_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_customer_groups_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_customer_groups_drafts__draft ON customer_groups_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_customer_groups_drafts__owner ON customer_groups_drafts (tenant_id, draft_owner);
+
+ALTER TABLE customer_groups_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE customer_groups_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON customer_groups_drafts
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE import_job_errors (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -3126,6 +3203,37 @@ ALTER TABLE local_deployments ENABLE ROW LEVEL SECURITY;
 ALTER TABLE local_deployments FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant ON local_deployments
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE loyalty_tiers_drafts (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	code VARCHAR(50) COLLATE "C",
+	name VARCHAR(255) COLLATE "C",
+	description VARCHAR(1000) COLLATE "C",
+	created_at TIMESTAMP WITH TIME ZONE,
+	created_by VARCHAR(255) COLLATE "C",
+	modified_at TIMESTAMP WITH TIME ZONE,
+	modified_by VARCHAR(255) COLLATE "C",
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) COLLATE "C" NOT NULL,
+	draft_owner VARCHAR(255) COLLATE "C" NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT false NOT NULL,
+	CONSTRAINT pk_loyalty_tiers_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_loyalty_tiers_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_loyalty_tiers_drafts__draft ON loyalty_tiers_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_loyalty_tiers_drafts__owner ON loyalty_tiers_drafts (tenant_id, draft_owner);
+
+ALTER TABLE loyalty_tiers_drafts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE loyalty_tiers_drafts FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON loyalty_tiers_drafts
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 

@@ -610,6 +610,21 @@ CREATE TABLE coupon_usage (
 	CONSTRAINT ck_coupon_usage__count CHECK (count >= 0)
 );
 
+CREATE TABLE customer_groups (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	code VARCHAR(50) NOT NULL,
+	name VARCHAR(255) NOT NULL,
+	description VARCHAR(1000),
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_customer_groups__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT uq_customer_groups__code UNIQUE (tenant_id, code)
+);
+
 CREATE TABLE drafts (
 	tenant_id VARCHAR(36) NOT NULL,
 	draft_uuid VARCHAR(36) NOT NULL,
@@ -809,6 +824,21 @@ CREATE TABLE loyalty_balances (
 	points BIGINT NOT NULL,
 	updated_at BIGINT,
 	CONSTRAINT pk_loyalty_balances__key PRIMARY KEY (tenant_id, customer_id)
+);
+
+CREATE TABLE loyalty_tiers (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	code VARCHAR(50) NOT NULL,
+	name VARCHAR(255) NOT NULL,
+	description VARCHAR(1000),
+	created_at BIGINT NOT NULL,
+	created_by VARCHAR(255),
+	modified_at BIGINT NOT NULL,
+	modified_by VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	CONSTRAINT pk_loyalty_tiers__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT uq_loyalty_tiers__code UNIQUE (tenant_id, code)
 );
 
 CREATE TABLE loyalty_transactions (
@@ -2178,6 +2208,29 @@ CREATE INDEX ix_coupon_types_drafts__draft ON coupon_types_drafts (tenant_id, dr
 
 CREATE INDEX ix_coupon_types_drafts__owner ON coupon_types_drafts (tenant_id, draft_owner);
 
+CREATE TABLE customer_groups_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	code VARCHAR(50),
+	name VARCHAR(255),
+	description VARCHAR(1000),
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_customer_groups_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_customer_groups_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_customer_groups_drafts__draft ON customer_groups_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_customer_groups_drafts__owner ON customer_groups_drafts (tenant_id, draft_owner);
+
 CREATE TABLE import_job_errors (
 	tenant_id VARCHAR(36) NOT NULL,
 	id VARCHAR(36) NOT NULL,
@@ -2224,6 +2277,29 @@ CREATE TABLE local_deployments (
 );
 
 CREATE INDEX ix_local_deployments__pos_group_id ON local_deployments (tenant_id, pos_group_id);
+
+CREATE TABLE loyalty_tiers_drafts (
+	tenant_id VARCHAR(36) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	code VARCHAR(50),
+	name VARCHAR(255),
+	description VARCHAR(1000),
+	created_at BIGINT,
+	created_by VARCHAR(255),
+	modified_at BIGINT,
+	modified_by VARCHAR(255),
+	version INTEGER DEFAULT '1' NOT NULL,
+	draft_uuid VARCHAR(36) NOT NULL,
+	draft_owner VARCHAR(255) NOT NULL,
+	changed TEXT,
+	removed BOOLEAN DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_loyalty_tiers_drafts__key PRIMARY KEY (tenant_id, id),
+	CONSTRAINT fk_loyalty_tiers_drafts__draft FOREIGN KEY(tenant_id, draft_uuid) REFERENCES drafts (tenant_id, draft_uuid) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_loyalty_tiers_drafts__draft ON loyalty_tiers_drafts (tenant_id, draft_uuid);
+
+CREATE INDEX ix_loyalty_tiers_drafts__owner ON loyalty_tiers_drafts (tenant_id, draft_owner);
 
 CREATE TABLE mutual_exclusion_groups_drafts (
 	tenant_id VARCHAR(36) NOT NULL,

@@ -103,8 +103,10 @@ sap.ui.define(
       let timer = null;
       const search = (text) => {
         clearTimeout(timer);
-        table.removeSelections(false);
-        table.getBinding("items").changeParameters({$search: words(text)});
+        if (!table.isDestroyed()) {
+          table.removeSelections(false);
+          table.getBinding("items").changeParameters({$search: words(text)});
+        }
       };
       return new SearchField({
         width: "100%",
@@ -119,7 +121,7 @@ sap.ui.define(
       });
     }
 
-    function open({table, title, multi, search}) {
+    function open({table, title, multi, search, add}) {
       return new Promise((resolve) => {
         let chosen = [];
         const dialog = new Dialog({
@@ -130,7 +132,6 @@ sap.ui.define(
           draggable: true,
           initialFocus: search,
           content: [search && new Toolbar({content: [search]}), table].filter(Boolean),
-          endButton: new Button({text: Texts.of("cancel"), press: () => dialog.close()}),
           afterClose() {
             dialog.destroy();
             resolve(chosen);
@@ -140,11 +141,22 @@ sap.ui.define(
           chosen = table.getSelectedContexts(true).map((one) => one.getObject());
           dialog.close();
         };
+        const make = async () => {
+          const made = await add(search ? search.getValue().trim() : "");
+          if (made) {
+            chosen = [...(multi ? table.getSelectedContexts(true).map((one) => one.getObject()) : []), made];
+            dialog.close();
+          }
+        };
         if (multi) {
-          dialog.setBeginButton(new Button({text: Texts.of("choose"), type: "Emphasized", press: take}));
+          dialog.addButton(new Button({text: Texts.of("choose"), type: "Emphasized", press: take}));
         } else {
           table.attachSelectionChange(take);
         }
+        if (add) {
+          dialog.addButton(new Button({text: Texts.of("addToList"), press: make}));
+        }
+        dialog.addButton(new Button({text: Texts.of("cancel"), press: () => dialog.close()}));
         Component.getComponentById("promenade").getRootControl().addDependent(dialog);
         dialog.open();
       });
@@ -155,7 +167,8 @@ sap.ui.define(
 
       /**
        * Lets the person choose rows of an entity set; resolves with them (one at most unless `multi`), none when it was
-       * left. `filters`: UI5 filters; `columns`: paths of what is shown; `model`: of administration by default.
+       * left. `filters`: UI5 filters; `columns`: paths of what is shown; `model`: of administration by default;
+       * `add(typed)`: makes another row, which is chosen with it.
        *
        * @param {object} options
        * @param {string} options.set
@@ -164,9 +177,10 @@ sap.ui.define(
        * @param {any[]} [options.filters]
        * @param {string[]} [options.columns]
        * @param {any} [options.model]
+       * @param {(typed: string) => Promise<any>} [options.add]
        * @returns {Promise<any[]>}
        */
-      async pick({set, title, multi = false, filters, columns, model}) {
+      async pick({set, title, multi = false, filters, columns, model, add}) {
         const used = model || Component.getComponentById("promenade").getModel();
         const [meta] = await Promise.all([Meta.of(used, set), Texts.ready()]);
         const heading = title || (multi ? meta.plural : meta.label);
@@ -174,7 +188,7 @@ sap.ui.define(
         const table = tableOf(meta, {multi, filters, columns, title: invisible});
         table.setModel(used);
         const search = meta.isSearchable ? searchOf(table) : null;
-        return open({table, title: heading, multi, search});
+        return open({table, title: heading, multi, search, add});
       },
 
       /** Filters that leave out drafts where a set has them; `filters` hold as well. */

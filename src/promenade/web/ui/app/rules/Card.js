@@ -12,6 +12,7 @@ sap.ui.define(
     "promenade/rules/Controls",
     "promenade/rules/Naming",
     "promenade/rules/Parts",
+    "promenade/rules/References",
     "promenade/rules/Rows",
     "promenade/rules/Shapes",
     "promenade/rules/Texts"
@@ -29,6 +30,7 @@ sap.ui.define(
     Controls,
     Naming,
     Parts,
+    References,
     Rows,
     Shapes,
     Texts
@@ -71,7 +73,11 @@ sap.ui.define(
         const isNumber = shape.isNumeric || (row.values.conditionType === "LOYALTY_ACCOUNT" && fieldName === "points");
         return operator === "BETWEEN" || (Boolean(isNumber) && (all || []).length < 2);
       };
-      const several = Naming.tokens(place, "values", {property: "value"});
+      const pickedAs = {
+        parts: ["conditionType", "operator", "fieldName"],
+        formatter: (conditionType, operator, fieldName) => References.ofValues({conditionType, operator, fieldName})
+      };
+      const several = Naming.tokens(place, "values", {property: "value", pickedAs});
       several.setPlaceholder(Texts.of("severalValues"));
       return [
         Controls.labelled("value", Controls.singleValue(place), {isRequired, visible: {parts, formatter: isSingle}}),

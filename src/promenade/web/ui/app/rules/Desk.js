@@ -99,34 +99,35 @@ sap.ui.define(
 
       /**
        * Looks up what was typed into a field of entities of a row, and puts the key of what it names in its place. What
-       * names nothing stays, as a fault of the field.
+       * names nothing stays, as a fault of the field. `property`: where the entities hold it, if not under its name.
        */
-      async refer(key, holders, name) {
+      async refer(key, holders, name, property = name) {
         const {set} = References.of(name);
-        const isKnown = (holder) => !holder[name] || holder[name] in (this.model.getProperty(`/names/${set}`) || {});
-        const typed = holders.filter((one) => !isKnown(one)).map((one) => one[name]);
+        const known = () => this.model.getProperty(`/names/${set}`) || {};
+        const isKnown = (holder) => !holder[property] || holder[property] in known();
+        const typed = holders.filter((one) => !isKnown(one)).map((one) => one[property]);
         typed.forEach((one) => this._references.keep(name, one));
         for (let from = 0; typed.length > 1 && from < typed.length; from += AT_ONCE) {
           await this.lookUp(set, typed.slice(from, from + AT_ONCE));
         }
         for (const holder of holders.filter((one) => !isKnown(one))) {
-          await this._refer(holder, name);
+          await this._refer(holder, name, property);
         }
         this.model.refresh();
         this._touch(`/rows/${key}`);
       }
 
-      async _refer(holder, name) {
+      async _refer(holder, name, property) {
         const {set} = References.of(name);
-        const typed = holder[name];
+        const typed = holder[property];
         const {key, names, fault} = await this.find(References.of(name), typed);
-        if (holder[name] !== typed) {
+        if (holder[property] !== typed) {
           return; // something else was typed meanwhile
         }
         if (fault) {
           this._references.keep(name, typed, fault);
         } else {
-          holder[name] = key;
+          holder[property] = key;
           this.learn(set, names);
         }
       }

@@ -5,6 +5,7 @@ sap.ui.define(
     "sap/m/Text",
     "sap/m/Token",
     "sap/m/VBox",
+    "promenade/generic/AddToList",
     "promenade/generic/Lookups",
     "promenade/generic/Messages",
     "promenade/generic/Reference",
@@ -20,6 +21,7 @@ sap.ui.define(
     Text,
     Token,
     VBox,
+    AddToList,
     Lookups,
     Messages,
     Reference,
@@ -36,15 +38,16 @@ sap.ui.define(
     const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
     /** Looks up what was typed into a field that names something; whoever saves waits for it. */
-    function refer(desk, control, holders, name) {
+    function refer(desk, control, holders, name, property = name) {
       const [, , key] = control.getBindingContext("rules").getPath().split("/");
-      Lookups.during(desk.refer(key, holders, name)).catch((error) => Messages.show(error));
+      Lookups.during(desk.refer(key, holders, name, property)).catch((error) => Messages.show(error));
     }
 
     /** Asks for rows that a field can name; tells the desk their names and resolves with their keys. */
     async function pick(desk, name, multi = false) {
-      const {set, key} = References.of(name);
-      const rows = await ValueHelp.pick({set, multi, title: Texts.of(`pick.${multi ? "articleListItems" : name}`)});
+      const {set, key, canBeAdded} = References.of(name);
+      const title = Texts.of(`pick.${multi && set === "Articles" ? "articleListItems" : name}`);
+      const rows = await ValueHelp.pick({set, multi, title, add: canBeAdded ? AddToList.of(set) : undefined});
       desk.learn(set, Object.fromEntries(rows.map((row) => [row[key], row.name])));
       return rows.map((row) => row[key]);
     }
@@ -86,11 +89,18 @@ sap.ui.define(
     }
 
     /** What is shown while one types into a field that names something, and what is chosen of it. */
-    function suggested(name, take) {
+    function suggested(nameAt, take) {
       return {
         ...Reference.SETTINGS,
-        suggest: (event) =>
-          Reference.suggest(event.getSource(), References.of(name), event.getParameter("suggestValue")),
+        suggest(event) {
+          const input = event.getSource();
+          const name = nameAt(input);
+          if (name) {
+            Reference.suggest(input, References.of(name), event.getParameter("suggestValue"));
+          } else {
+            input.unbindAggregation("suggestionItems", true);
+          }
+        },
         suggestionItemSelected(event) {
           const chosen = event.getParameter("selectedItem")?.getBindingContext();
           if (chosen) {
@@ -121,7 +131,7 @@ sap.ui.define(
       const input = new Input(
         settings(place, name, {
           value: bound,
-          ...suggested(name, take),
+          ...suggested(() => name, take),
           ...listed(place, name, () => pick(desk, name)),
           change: (event) => typed(event.getSource(), event.getSource().getValue().trim())
         })
@@ -153,27 +163,46 @@ sap.ui.define(
       }
     }
 
+    /** What texts name that stand in one control: the same everywhere, or as fields beside it say. */
+    function naming(place, pickedAs) {
+      if (typeof pickedAs !== "object") {
+        return {namedAt: () => pickedAs, isNamed: Boolean(pickedAs)};
+      }
+      const {parts, formatter} = pickedAs;
+      return {
+        namedAt: (control) =>
+          formatter(...parts.map((path) => control.getBindingContext("rules").getProperty(`${place.at}${path}`))),
+        isNamed: {
+          parts: parts.map((path) => ({path: to(place, path)})),
+          formatter: (...all) => Boolean(formatter(...all))
+        }
+      };
+    }
+
     /**
-     * Texts as tokens: of a list of entities `property` is shown; `pickedAs` names a field with a value help.
+     * Texts as tokens: of a list of entities `property` is shown; `pickedAs` names a field with a value help, or is
+     * `{parts, formatter}` of the paths beside it that say which.
      *
      * @type {(place: any, name: string, as: {property: string, pickedAs?: any, also?: (one: any) => string}) => any}
      */
     function tokens(place, name, {property, pickedAs, also = () => ""}) {
       const {desk} = place;
+      const {namedAt, isNamed} = naming(place, pickedAs);
       const add = (control, texts) => {
         const path = pathOf(control, place, name);
         const all = desk.model.getProperty(path) || [];
         const known = new Set(all.map((one) => one[property]));
         const fresh = [...new Set(texts)].filter((one) => one && !known.has(one)).map((one) => ({[property]: one}));
         desk.set(path, [...all, ...fresh]);
-        if (pickedAs) {
-          refer(desk, control, fresh, pickedAs);
+        const named = namedAt(control);
+        if (named) {
+          refer(desk, control, fresh, named, property);
         }
       };
       // Where it is a cell of a table, each row has a copy of this control: it is always the event that says which.
       return new MultiInput(
         settings(place, name, {
-          showValueHelp: Boolean(pickedAs),
+          showValueHelp: isNamed,
           showSuggestion: false,
           tokens: {
             path: to(place, name),
@@ -196,10 +225,10 @@ sap.ui.define(
             add(event.getSource(), textsOf(event.getParameter("value")));
             event.getSource().setValue("");
           },
-          ...(pickedAs ? suggested(pickedAs, () => undefined) : {}),
+          ...(pickedAs ? {...suggested(namedAt, () => undefined), showValueHelp: isNamed} : {}),
           async valueHelpRequest(event) {
             const source = event.getSource();
-            add(source, await pick(desk, pickedAs, true));
+            add(source, await pick(desk, namedAt(source), true));
             source.focus();
           }
         })

@@ -4,6 +4,7 @@ sap.ui.define(["promenade/rules/Texts"], function (Texts) {
   /** The fields of rules that name rows of master data, and what is wrong with a text that names none. */
   const ARTICLE = {set: "Articles", key: "articleNumber", shown: ["name", "articleNumber"]};
   const GROUP = {set: "ArticleGroups", key: "groupId", shown: ["name", "groupId"]};
+  const CODE = {key: "code", shown: ["name", "code"], canBeAdded: true};
   const FIELDS = {
     articleNumber: ARTICLE,
     targetArticleNumber: ARTICLE,
@@ -11,9 +12,23 @@ sap.ui.define(["promenade/rules/Texts"], function (Texts) {
     ean: {...ARTICLE, key: "ean", shown: ["name", "ean"]},
     articleGroupId: GROUP,
     targetArticleGroupId: GROUP,
-    targetCouponType_ID: {set: "CouponTypes", key: "ID", shown: ["code", "name"]}
+    targetCouponType_ID: {set: "CouponTypes", key: "ID", shown: ["code", "name"]},
+    customerGroup: {...CODE, set: "CustomerGroups"},
+    loyaltyTier: {...CODE, set: "LoyaltyTiers"}
   };
   const LISTS = ["articleListItems", "bundleComponents", "exclusions"];
+  const EXACT = "EQUALS";
+
+  /** What the values of a condition name, as a field would; null: they are just texts, or parts of them. */
+  function ofValues({conditionType, operator, fieldName}) {
+    if ((operator || EXACT) !== EXACT) {
+      return null;
+    }
+    if (conditionType === "LOYALTY_ACCOUNT") {
+      return fieldName === "tier" ? "loyaltyTier" : null;
+    }
+    return conditionType === "CUSTOMER_GROUP" ? "customerGroup" : null;
+  }
 
   /** Of these the value of another field says which one counts; the rest is not to be seen. */
   const CHOSEN = {
@@ -48,6 +63,10 @@ sap.ui.define(["promenade/rules/Texts"], function (Texts) {
       return FIELDS[name] || null;
     }
 
+    static ofValues(values) {
+      return ofValues(values);
+    }
+
     _at(name, typed) {
       const {set, key} = FIELDS[name];
       return `${set}/${key}/${typed}`;
@@ -64,18 +83,27 @@ sap.ui.define(["promenade/rules/Texts"], function (Texts) {
 
     _faultOf(name, value) {
       const fault = FIELDS[name] && value && this._faults.get(this._at(name, value));
-      return fault ? Texts.of(`fault.${fault}`) : null;
+      const isMissing = fault === "none" && FIELDS[name].canBeAdded;
+      return fault ? Texts.of(isMissing ? "fault.notListed" : `fault.${fault}`) : null;
     }
 
     /** Adds to what is wrong with an entity, by field, what its texts and those of its lists do not name. */
     mark(values, found) {
       for (const [name, value] of Object.entries(values).filter(([one]) => isSeen(values, one))) {
-        const fault = LISTS.includes(name) ? this._markItems(value || []) : this._faultOf(name, value);
+        const fault = this._faultAt(values, name, value);
         if (fault) {
           found[name] = fault;
         }
       }
       return found;
+    }
+
+    _faultAt(values, name, value) {
+      if (name === "values") {
+        const named = ofValues(values);
+        return (named && (value || []).map((one) => this._faultOf(named, one.value)).find(Boolean)) || null;
+      }
+      return LISTS.includes(name) ? this._markItems(value || []) : this._faultOf(name, value);
     }
 
     _markItems(items) {

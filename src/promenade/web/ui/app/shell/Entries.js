@@ -30,7 +30,10 @@ sap.ui.define([], function () {
     {key: "simulator", icon: "sap-icon://simulate", needs: "pos"},
     {...list("CouponTypes", "sap-icon://cart-3"), items: [list("CouponCodeBatches"), list("RedemptionLogs")]},
     {...list("Budgets", "sap-icon://money-bills"), items: [list("BudgetRequests"), list("Stakeholders")]},
-    {...list("Articles", "sap-icon://product"), items: [list("ArticleGroups"), list("PosGroups")]},
+    {
+      ...list("Articles", "sap-icon://product"),
+      items: [list("ArticleGroups"), list("PosGroups"), list("CustomerGroups"), list("LoyaltyTiers")]
+    },
     {key: "reports", icon: "sap-icon://bar-chart", needs: "reporting"},
     {key: "imports", icon: "sap-icon://upload", needs: "admin"},
     {...list("WebhookSubscriptions", "sap-icon://connected"), items: [list("NotificationLogs")]},

@@ -55,6 +55,11 @@ sap.ui.define(["promenade/net/Http"], function (Http) {
       return read("Articles", {...shown, search: text || undefined, orderby: "name"}, signal);
     },
 
+    /** Whether a set has a row with this value of a field. */
+    async isThere(set, field, value) {
+      return (await read(set, {filter: `${field} eq ${quoted(value)}`, select: field, top: 1})).length > 0;
+    },
+
     /** The article with exactly this number, or this EAN; null when there is none. */
     async articleBy(field, value) {
       return (await read("Articles", {filter: `${field} eq ${quoted(value)}`, select: ARTICLE, top: 1}))[0] || null;
