@@ -84,5 +84,6 @@ def test_the_example_of_a_page_works(page: str, tmp_path: Path) -> None:
 
     for module in BEFORE.get(page, []):
         run_in(tmp_path, module)
-    said = run_in(tmp_path, "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), *CHECKS[page])
+    own = ["--rootdir", str(tmp_path), "--basetemp", str(tmp_path / "scratch")]  # nobody else cleans up there
+    said = run_in(tmp_path, "pytest", "-q", "-p", "no:cacheprovider", *own, *CHECKS[page])
     assert " passed" in said
