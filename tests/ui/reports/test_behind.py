@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
 from tests.ui.desk import Desk, wait_until
+from tests.ui.generic.test_objects import first
 from tests.ui.reports.pages import Reports, last_days, opened, twin
 
 FIRST, LAST = last_days(28)
@@ -95,10 +97,57 @@ def test_who_pays_and_the_arms_of_a_trial_lead_further(desk: Desk, reports: Repo
     assert "promotion=" in page.url
 
 
-def test_a_chart_that_leads_nowhere_stays(desk: Desk, reports: Reports) -> None:
-    page = desk.sit(address=f"reports/coupons?{FILTERS}", reduced_motion="reduce")
+def test_codes_of_a_status_are_listed(desk: Desk, reports: Reports) -> None:
+    kind = first(desk, "CouponTypes?$filter=code eq 'BIRTHDAY'")
+    page = desk.sit(address=f"reports/coupons?couponType={kind['ID']}", reduced_motion="reduce")
     opened(page, "funnel")
+    assert twin(page, "funnel")[3][0] == "Redeemed"
+    count = int(twin(page, "funnel")[3][1])
+    press(page, "funnel", 3)
+    page.wait_for_url("**list/CouponCodes**")
+    expect(page.locator(".sapMToken").filter(has_text=kind["name"])).to_be_visible()
+    expect(page.get_by_role("heading", name=f"Coupon codes ({count})")).to_be_visible()
+    page.go_back()
+    opened(page, "funnel")
+    press(page, "funnel")  # in the pool
+    page.wait_for_url(f"**object/CouponTypes/{kind['ID']}")
+
+
+def test_a_kind_of_advice_is_told_by_promotion(desk: Desk, reports: Reports) -> None:
+    page = desk.sit(address=f"reports/advice?{FILTERS}", reduced_motion="reduce")
+    opened(page, "adviceRate")
+    expect(page.locator(".promCard-advice-SavingsSummaryROI")).to_have_count(0)
+    press(page, "adviceRate", 3)
+    opened(page, "advice-SavingsSummaryROI")
+    expect(page.locator(".promCard-advice-NearMissROI")).to_have_count(0)
+
+
+def test_a_day_of_a_budget_lists_what_was_taken(desk: Desk, reports: Reports) -> None:
+    page = desk.sit(address=f"reports/budgets?{FILTERS}", reduced_motion="reduce")
+    opened(page, "burnDown")
+    rows = twin(page, "burnDown")
+    at = next(at for at, row in enumerate(rows) if re.search("[1-9]", row[-1]))
+    link(page, "burnDown", at).press("Enter")
+    page.wait_for_url("**list/BudgetConsumptions**")
+    expect(page.get_by_role("grid").or_(page.get_by_role("table")).get_by_role("row")).not_to_have_count(1)
+
+
+def test_an_article_of_a_promotion_is_listed(desk: Desk, reports: Reports) -> None:
+    page = desk.sit(address=f"reports/performance?{FILTERS}", reduced_motion="reduce")
+    opened(page, "ranking")
+    press(page, "ranking", 1)
+    page.wait_for_url("**promotion=**")
+    opened(page, "articles")
+    name = twin(page, "articles")[0][0]
+    press(page, "articles")
+    page.wait_for_url("**list/Articles**")
+    expect(page.get_by_role("gridcell", name=name).first).to_be_visible()
+
+
+def test_a_chart_that_leads_nowhere_stays(desk: Desk, reports: Reports) -> None:
+    page = desk.sit(address=f"reports/hours?{FILTERS}", reduced_motion="reduce")
+    opened(page, "busiest")
     address = page.url
-    press(page, "funnel", 1)
+    press(page, "busiest", 1)
     assert page.url == address
-    assert page.locator(".promCard-funnel canvas").evaluate("canvas => canvas.style.cursor") == ""
+    assert page.locator(".promCard-busiest canvas").evaluate("canvas => canvas.style.cursor") == ""

@@ -65,6 +65,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "CouponCodes": ("status", "source", "issuanceChannel", "couponType_ID", "validFrom", "validUntil"),
+        "BudgetConsumptions": ("budget_ID", "promotion_ID", "consumedAt", "transactionId"),
         "BudgetRequests": ("status", "askedBy", "budget_ID", "askedAt"),
         "NotificationLogs": ("status", "eventType", "subscription_ID", "createdAt"),
         "AuditLogs": ("actor", "ownerType", "timestamp", "action"),

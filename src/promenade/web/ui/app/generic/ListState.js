@@ -3,7 +3,11 @@ sap.ui.define(["promenade/generic/Editing"], function (Editing) {
 
   /** What a list shows, as one parameter of an address: only what differs from a list just opened. */
   return {
-    /** A state -> text, "" when nothing was asked for. */
+    /**
+     * A state -> text, "" when nothing was asked for.
+     *
+     * @param {{search?: string, filters?: any, status?: string | null, sort?: any}} state
+     */
     write({search, filters, status, sort}) {
       const said = {
         ...(search ? {search} : {}),

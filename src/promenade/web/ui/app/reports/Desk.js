@@ -1,12 +1,13 @@
 sap.ui.define(
   [
+    "promenade/generic/ListState",
     "promenade/reports/Cards",
     "promenade/reports/Numbers",
     "promenade/reports/Part",
     "promenade/reports/Period",
     "promenade/reports/Service"
   ],
-  function (Cards, Numbers, Part, Period, Service) {
+  function (ListState, Cards, Numbers, Part, Period, Service) {
     "use strict";
 
     const UUID = /^[0-9a-f-]{36}$/i;
@@ -24,6 +25,7 @@ sap.ui.define(
       state.currency = /^[A-Z]{3}$/.test(query.currency) ? query.currency : null;
       state.compare = Period.COMPARISONS.includes(query.compare) ? query.compare : null;
       state.difference = Number(query.difference) > 0 && Number(query.difference) <= 100 ? Number(query.difference) : 5;
+      state.advice = query.advice || null;
       state.measure = query.measure === "discount" ? "discount" : "applications";
       return state;
     }
@@ -84,6 +86,11 @@ sap.ui.define(
       hrefOf(report, changes = {}) {
         const all = Object.entries({...this.query, ...changes}).filter(([, value]) => value);
         return `#reports/${report}${all.length ? `?${new URLSearchParams(all)}` : ""}`;
+      }
+
+      /** The address of a list of administration, searched or filtered as by hand: `FilterBar` says how. */
+      listHref(set, state) {
+        return `#/list/${set}?q=${encodeURIComponent(ListState.write(state))}`;
       }
 
       /** Names by ID. */

@@ -11,6 +11,7 @@ sap.ui.define(
       "SavingsSummaryROI",
       "DailyFreeItemAggregates"
     ];
+    const USUAL = ["NearMissROI", "ThresholdGapROI"]; // by promotion, unless another kind is chosen
     const SUMS = {shown: "shown", converted: "converted", extraRevenue: "extraRevenue", totalDiscount: "totalDiscount"};
 
     /** Free items were given, not advised: nothing is held against them. */
@@ -32,6 +33,7 @@ sap.ui.define(
       const extra = desk.money(t("extraRevenue"), rows, "extraRevenue");
       const given = desk.money(t("discount"), rows, "totalDiscount");
       const gain = desk.money(t("netGain"), rows, "netGain");
+      const links = rows.map(({set}) => desk.href({advice: set}));
       const compared = (series, name) => {
         const thens = rows.map((_, index) => before[index]?.[name]);
         return Comparison.columns(desk, series, thens, desk.writeMoney);
@@ -46,6 +48,7 @@ sap.ui.define(
           data: {
             title: t("kind"),
             labels: rows.map(({set}) => t(`advice.${set}`)),
+            links,
             series: [extra, given],
             extra: [gain, ...compared(extra, "extraRevenue"), ...compared(given, "totalDiscount")]
           }
@@ -61,6 +64,7 @@ sap.ui.define(
           data: {
             title: t("kind"),
             labels: rows.map(({set}) => t(`advice.${set}`)),
+            links,
             series: [
               Cards.series(t("adviceRate"), rows, rate, (value) =>
                 value === null ? Numbers.NOTHING : Numbers.percent(Number(value.toFixed(1)))
@@ -79,15 +83,16 @@ sap.ui.define(
         title: t("adviceBy", t(`advice.${set}`)),
         isWide: true,
         load: async (top) => {
-          const apply = Service.sums(filter, ["promotionId", "promotionName"], {...SUMS, netGain: "netGain"});
-          const [{rows, count}] = await read("reporting", [{set, apply, orderby: "netGain desc", top, count: true}]);
+          const [most, said] = hasGain(set) ? ["netGain", "netGain"] : ["totalDiscount", "discount"];
+          const apply = Service.sums(filter, ["promotionId", "promotionName"], {...SUMS, [most]: most});
+          const [{rows, count}] = await read("reporting", [{set, apply, orderby: `${most} desc`, top, count: true}]);
           return {
             count,
             data: {
               title: t("promotion"),
               labels: rows.map((row) => row.promotionName),
               links: rows.map((row) => desk.href({promotion: row.promotionId})),
-              series: [desk.money(t("netGain"), rows, "netGain")],
+              series: [desk.money(t(said), rows, most)],
               extra: [
                 desk.money(t("extraRevenue"), rows, "extraRevenue"),
                 desk.money(t("discount"), rows, "totalDiscount"),
@@ -124,7 +129,9 @@ sap.ui.define(
     return async function advice(desk) {
       const {state, t} = desk;
       const filter = conditions(state);
-      const detailed = state.promotion ? [] : ["NearMissROI", "ThresholdGapROI"];
+      const detailed = state.promotion
+        ? []
+        : KINDS.filter((set) => (state.advice ? [state.advice] : USUAL).includes(set));
       const parts = await Promise.all([
         desk.part({id: "adviceMoney", title: t("adviceMoney")}, () => overall(desk)),
         ...detailed.map((set) =>

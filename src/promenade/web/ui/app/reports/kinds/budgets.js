@@ -106,6 +106,9 @@ sap.ui.define(
           units
         });
       }
+      const budget = [{key: row.budgetId, text: row.budgetName}];
+      const takenOn = (day) =>
+        desk.listHref("BudgetConsumptions", {filters: {budget_ID: budget, consumedAt: {from: day, to: day}}});
       const byDay = new Map(consumed.map(({day, amount}) => [day, amount]));
       return Cards.chart(t, {
         id: "burnDown",
@@ -116,6 +119,7 @@ sap.ui.define(
         data: {
           title: t("day"),
           labels,
+          links: days.map(takenOn),
           series,
           extra: [
             {

@@ -1,6 +1,6 @@
 sap.ui.define(
-  ["promenade/reports/Cards", "promenade/reports/Numbers", "promenade/reports/Service"],
-  function (Cards, Numbers, Service) {
+  ["promenade/generic/Addresses", "promenade/reports/Cards", "promenade/reports/Numbers", "promenade/reports/Service"],
+  function (Addresses, Cards, Numbers, Service) {
     "use strict";
 
     const SUMS = {
@@ -13,7 +13,18 @@ sap.ui.define(
     };
     const NOTHING = {pooled: 0, issued: 0, reserved: 0, redeemed: 0, expired: 0, cancelled: 0};
 
-    function funnel(desk, sums, title) {
+    /** Codes of a status are a list; those in the pool and those issued are told by their type. */
+    const LISTED = {reserved: "RESERVED", redeemed: "REDEEMED", expired: "EXPIRED", cancelled: "CANCELLED"};
+
+    function behind(desk, step, type) {
+      if (!LISTED[step]) {
+        return type ? Addresses.href("CouponTypes", type.couponTypeId) : "#/list/CouponTypes";
+      }
+      const ofType = type && {couponType_ID: [{key: type.couponTypeId, text: type.couponTypeName}]};
+      return desk.listHref("CouponCodes", {filters: {status: [LISTED[step]], ...ofType}});
+    }
+
+    function funnel(desk, sums, title, type) {
       const {t} = desk;
       const steps = ["pooled", "issued", "reserved", "redeemed", "expired", "cancelled"];
       const rows = steps.map((step) => ({step, value: sums[step] ?? 0}));
@@ -27,6 +38,7 @@ sap.ui.define(
         data: {
           title: t("codes"),
           labels: rows.map(({step}) => t(`codes.${step}`)),
+          links: rows.map(({step}) => behind(desk, step, type)),
           series: [desk.whole(t("count"), rows, "value")]
         }
       });
@@ -85,7 +97,7 @@ sap.ui.define(
           {label: t("codes.pooled"), value: Numbers.whole(individual.pooled), note: t("individualCodes")},
           {label: t("spent"), value: Numbers.whole(shared.redeemed), note: t("sharedCodes")}
         ]),
-        funnel(desk, sums, chosen ? t("funnelOf", chosen.couponTypeName) : t("funnel"))
+        funnel(desk, sums, chosen ? t("funnelOf", chosen.couponTypeName) : t("funnel"), chosen)
       ];
     }
 

@@ -34,6 +34,7 @@ sap.ui.define(
         data: {
           title: t("article"),
           labels: rows.map((row) => row.articleName || row.articleNumber),
+          links: rows.map(({articleNumber}) => desk.listHref("Articles", {search: articleNumber})),
           series: [desk.money(t("discount"), rows, "totalDiscount")],
           extra: [desk.whole(t("applications"), rows, "applications")]
         }
