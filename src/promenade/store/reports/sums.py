@@ -10,11 +10,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import cache
-from itertools import product
+from math import prod
 from operator import add, attrgetter, itemgetter, or_
 from typing import Any
 
-from sqlalchemy import ColumnElement, Date, Row, Table, case, delete, func, null, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Date,
+    Integer,
+    Row,
+    Table,
+    case,
+    delete,
+    func,
+    literal,
+    null,
+    select,
+    union_all,
+    update,
+)
 
 from odata_server.sql.connection import Kept
 from promenade import model
@@ -192,16 +206,47 @@ def _beginning(dialect: str, name: str, columns: tuple[str, ...]) -> Kept:
     return Kept(upsert(dialect, rows).values(values).on_conflict_do_nothing())
 
 
-@cache
-def bounded(name: str) -> tuple[dict[str, int], ...]:
-    """Return every combination of the dimensions that are declared with bounds, such as the hours of a week."""
+async def add_bounded(session: Session, name: str, of: str, keys: Sequence[Mapping[str, Any]]) -> int:
+    """Insert what an aggregate lacks for some rows of the table ``of``; return how many rows these have altogether.
+
+    Each has one for every combination of the dimensions that are declared with bounds, such as the hours of a week; the
+    sums begin with zero, and the other dimensions are those of ``of``.
+    """
+    if keys:
+        given = [{f"of_{column}": value for column, value in key.items()} for key in keys]
+        await session.execute_many(_beginning_bounded(session.dialect, name, of), given)
+    return len(keys) * prod(len(values) for values in _bounded(name).values())
+
+
+def _bounded(name: str) -> dict[str, range]:
     entity = model.entity(name)
-    ranges = {
+    return {
         field.name: range(int(field.minimum), int(field.maximum) + 1)
         for field in map(entity.field, entity.key)
         if field.minimum is not None and field.maximum is not None
     }
-    return tuple(dict(zip(ranges, values, strict=True)) for values in product(*ranges.values()))
+
+
+@cache
+def _beginning_bounded(dialect: str, name: str, of: str) -> Kept:
+    """The combinations are made by the database: a row for each as a parameter took longer than to insert it."""
+    rows, owners = table(name), table(of)
+    found: dict[str, ColumnElement[Any]] = {"tenant_id": owners.c.tenant_id}
+    its = []
+    for column in owners.primary_key.columns:
+        if column.name != "tenant_id":
+            found[column.name] = column
+            its.append(column == parameter(f"of_{column.name}", column.type))
+    for column_name, values in _bounded(name).items():
+        one = union_all(*(select(literal(value, Integer()).label("value")) for value in values)).subquery(column_name)
+        found[column_name] = one.c.value
+    found |= {
+        column: literal(0, rows.c[column].type)
+        for column, measure in _measures(name).items()
+        if measure.merge is Merge.SUM
+    }
+    wanted = select(*found.values()).where(*its)
+    return Kept(upsert(dialect, rows).from_select(list(found), wanted, include_defaults=False).on_conflict_do_nothing())
 
 
 async def delete_rows(

@@ -29,7 +29,7 @@ from promenade.store.driver.recurring import parameter, read_among
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.reports.periods import Stretch
-from promenade.store.reports.sums import add_missing, add_up, bounded, delete_rows, sums_between
+from promenade.store.reports.sums import add_bounded, add_missing, add_up, delete_rows, sums_between
 from promenade.store.sales.log_parts import part_rows
 
 PLACES = 20
@@ -164,10 +164,9 @@ async def fill_hours(session: Session, limit: int) -> int:
     """Insert zero rows for the missing hours of up to ``limit`` new promotions; return how many hours that made."""
     due = await session.execute(select(_HOURS_DUE.c.promotion_id, _HOURS_DUE.c.currency).limit(limit))
     of_promotions = [dict(one._mapping) for one in sorted(due, key=tuple)]
-    hours = [{**one, **hour} for one in of_promotions for hour in bounded("PromotionHourOfDay")]
-    await add_missing(session, "PromotionHourOfDay", hours)
+    count = await add_bounded(session, "PromotionHourOfDay", "promotion_hours_due", of_promotions)
     await delete_rows(session, "promotion_hours_due", of_promotions)
-    return len(hours)
+    return count
 
 
 # ---- periods ------------------------------------------------------------------------------------------------------
