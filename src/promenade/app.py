@@ -113,7 +113,8 @@ def new_api_key() -> str:
 
 @contextlib.asynccontextmanager
 async def opened_context(settings: Settings) -> AsyncIterator[Context]:
-    """Open a context, and close it at the end."""
+    """Open a context, and close it at the end; from now on the process searches for garbage less often."""
+    gc.set_threshold(*_GARBAGE_THRESHOLDS)
     context = await open_context(settings)
     try:
         yield context
@@ -136,7 +137,6 @@ class _Edition(ABC):
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, app: object) -> AsyncIterator[None]:
-        gc.set_threshold(*_GARBAGE_THRESHOLDS)
         async with opened_context(self._settings) as context, self._worker(context):
             self._app = Edge(await self._served(context), new_id)
             async with self._beside(context):

@@ -35,6 +35,7 @@ from promenade.workflows.webhooks.planning import plan_deliveries
 TENANT = "demo"
 _USER = "demo"
 _CROWD = 25
+_COUNTED_AT_ONCE = 1_000  # nobody waits yet
 _ADVISED_FOR = timedelta(days=8)
 _EVENTS_AT_ONCE = 1_000
 _SHOPPING = timedelta(minutes=4)  # between the first price request and the last
@@ -172,7 +173,7 @@ async def _report(context: Context) -> None:
     """Do what the worker would do later: reports have data at once, and a new webhook is sent no event of before."""
     while (await count_shown(context))[1]:
         pass
-    await aggregate_all(context, TENANT)
+    await aggregate_all(context, TENANT, limit=_COUNTED_AT_ONCE)
     while (await plan_deliveries(context, _EVENTS_AT_ONCE)).events:
         pass
 

@@ -89,10 +89,13 @@ async def aggregate(context: Context, tenant_id: str, *, limit: int = PORTION) -
     return (await count_portion(context, tenant_id, Run(context.new_id), limit)).counted
 
 
-async def aggregate_all(context: Context, tenant_id: str) -> int:
-    """Count all uncounted sales, then compute the derived reports; return how many sales were counted."""
+async def aggregate_all(context: Context, tenant_id: str, *, limit: int = PORTION) -> int:
+    """Count all uncounted sales, then compute the derived reports; return how many sales were counted.
+
+    ``limit``: sales at a time; the more of them, the less is written, and the longer others wait.
+    """
     run, counted = Run(context.new_id), 0
-    while (portion := await count_portion(context, tenant_id, run, PORTION)).counted:
+    while (portion := await count_portion(context, tenant_id, run, limit)).counted:
         counted += portion.counted
     await refresh(context, tenant_id)
     return counted
