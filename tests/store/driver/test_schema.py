@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
+import asyncpg
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
@@ -326,3 +327,20 @@ def test_frequent_queries_of_tills_and_workers_use_an_index(databases: Databases
     steps = [step for *_, step in plan if step.startswith(("SCAN", "SEARCH"))]
     assert steps
     assert all(step.startswith("SEARCH") or "ix_outbox_events__waiting" in step for step in steps), steps
+
+
+async def test_a_list_sorted_by_name_is_read_in_the_order_of_an_index_on_postgresql(databases: Databases) -> None:
+    """Null first, as OData sorts it; SQLite's indexes have that order by themselves."""
+    url = databases.create("postgresql")
+    connection = await asyncpg.connect(databases.owner_url(url))
+    try:
+        async with connection.transaction():
+            await connection.execute("SET LOCAL enable_seqscan = off")
+            for order in ("name NULLS FIRST, id", "name DESC NULLS LAST, id"):
+                asked = f"EXPLAIN SELECT id FROM articles WHERE tenant_id = 't' ORDER BY {order} LIMIT 50"
+                plan = "\n".join(row[0] for row in await connection.fetch(asked))
+                assert "ix_articles__name" in plan
+                assert "Presorted Key: name" in plan
+    finally:
+        await connection.close()
+        databases.drop(url)

@@ -19,6 +19,9 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.schema import CreateIndex
+from sqlalchemy.sql.compiler import DDLCompiler
 from sqlalchemy.types import TypeEngine
 
 from promenade import model
@@ -124,7 +127,22 @@ def _keys_and_indexes(table: sa.Table, entity: EntityType) -> None:
         if link.indexed and not any(key[: len(columns)] == columns for key in covered):
             wanted.append(columns)
     for columns in wanted:
-        sa.Index(_name("ix", table.name, columns[len(tenant) :]), *(table.c[column] for column in columns))
+        own = columns[len(tenant) :]
+        elements: list[sa.ColumnElement[Any]] = [table.c[column] for column in columns]
+        if own in entity.indexes and len(own) == 1 and _is_text_or_null(table.c[own[0]]):
+            elements[-1] = elements[-1].nulls_first()
+        sa.Index(_name("ix", table.name, own), *elements)
+
+
+def _is_text_or_null(column: sa.Column[Any]) -> bool:
+    return isinstance(column.type, sa.String) and bool(column.nullable)
+
+
+@compiles(CreateIndex, "sqlite")
+def _without_nulls_first(element: CreateIndex, compiler: DDLCompiler, **options: Any) -> str:
+    """Lists are sorted by names and numbers, null first: so are SQLite's indexes, PostgreSQL's have to be told."""
+    text: str = compiler.visit_create_index(element, **options)  # type: ignore[no-untyped-call]
+    return text.replace(" NULLS FIRST", "")
 
 
 def _derive(metadata: sa.MetaData, entity: EntityType) -> sa.Table:

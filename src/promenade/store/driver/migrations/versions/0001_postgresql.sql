@@ -2067,7 +2067,7 @@ CREATE INDEX ix_redemption_logs__coupon_code_id_occurred_at ON redemption_logs (
 
 CREATE INDEX ix_redemption_logs__coupon_type_id_action ON redemption_logs (tenant_id, coupon_type_id, action);
 
-CREATE INDEX ix_redemption_logs__transaction_id ON redemption_logs (tenant_id, transaction_id);
+CREATE INDEX ix_redemption_logs__transaction_id ON redemption_logs (tenant_id, transaction_id NULLS FIRST);
 
 ALTER TABLE redemption_logs ENABLE ROW LEVEL SECURITY;
 
@@ -2470,11 +2470,11 @@ CREATE TABLE articles (
 
 CREATE INDEX ix_articles__article_group_id ON articles (tenant_id, article_group_id);
 
-CREATE INDEX ix_articles__article_group_key ON articles (tenant_id, article_group_key);
+CREATE INDEX ix_articles__article_group_key ON articles (tenant_id, article_group_key NULLS FIRST);
 
-CREATE INDEX ix_articles__ean ON articles (tenant_id, ean);
+CREATE INDEX ix_articles__ean ON articles (tenant_id, ean NULLS FIRST);
 
-CREATE INDEX ix_articles__name ON articles (tenant_id, name);
+CREATE INDEX ix_articles__name ON articles (tenant_id, name NULLS FIRST);
 
 ALTER TABLE articles ENABLE ROW LEVEL SECURITY;
 
@@ -3022,9 +3022,9 @@ CREATE INDEX ix_coupon_codes__batch_id_id ON coupon_codes (tenant_id, batch_id, 
 
 CREATE INDEX ix_coupon_codes__coupon_type_id_status_issued_at ON coupon_codes (tenant_id, coupon_type_id, status, issued_at);
 
-CREATE INDEX ix_coupon_codes__customer_id ON coupon_codes (tenant_id, customer_id);
+CREATE INDEX ix_coupon_codes__customer_id ON coupon_codes (tenant_id, customer_id NULLS FIRST);
 
-CREATE INDEX ix_coupon_codes__reservation_ref ON coupon_codes (tenant_id, reservation_ref);
+CREATE INDEX ix_coupon_codes__reservation_ref ON coupon_codes (tenant_id, reservation_ref NULLS FIRST);
 
 CREATE INDEX ix_coupon_codes__status_reserved_until ON coupon_codes (tenant_id, status, reserved_until);
 
