@@ -85,8 +85,19 @@ $(CHROMIUM):
 	  && tar xf al2023.tar && tar xf swiftshader.tar && rm *.br *.tar && chmod +x chromium && cd $(CURDIR) && mv $@.part $@; \
 	else rm -rf $(CURDIR)/$@.part; echo "no browser: npm cannot fetch $(CHROMIUM_PACKAGE); the tests in one are skipped"; fi
 
+# What builds the site has an environment of its own: nothing else needs it.
+SITE := build/site-tools
+MKDOCS := NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs
+SITE_READY := $(SITE)/.ready-$(shell cksum <requirements/site.lock | cut -d' ' -f1)
+
+$(SITE_READY): | $(BIN)/python
+	@rm -rf $(SITE); $(BIN)/python -m venv $(SITE)
+	@if $(SITE)/bin/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes -r requirements/site.lock; \
+	  then touch $@; \
+	else rm -rf $(SITE); echo "no site: pip cannot fetch what requirements/site.lock names; it is not built"; fi
+
 .PHONY: check
-check: $(DEV_READY) $(CSDL_SCHEMAS) $(CLIENTS_READY) $(CHROMIUM_NEEDED)  ## what continuous integration runs: format, lint, types, layers, docs, tests
+check: $(DEV_READY) $(CSDL_SCHEMAS) $(CLIENTS_READY) $(CHROMIUM_NEEDED) $(SITE_READY)  ## what continuous integration runs: format, lint, types, layers, docs, tests
 	@$(MAKE) -j 2 check-types check-rest
 	@echo "tests that hold a time by the clock"; timed=0; $(PYTEST) -q -m 'alone and not soak' || timed=$$?; \
 	echo "tests"; $(PYTEST) $(SIDE_BY_SIDE) -q -m 'not soak and not alone'; exit $$timed
@@ -105,6 +116,7 @@ check-rest:
 	fi
 	@echo "layers"; $(BIN)/lint-imports --no-cache > $(VENV)/layers.txt || { cat $(VENV)/layers.txt >&2; exit 1; }
 	@echo "reference docs"; $(BIN)/python -m docs.generate --check
+	@if [ -x $(SITE)/bin/mkdocs ]; then echo "site of the documentation"; $(MKDOCS) build --quiet --strict; fi
 
 .PHONY: format
 format: $(DEV_READY) $(CLIENTS_READY)  ## format the code and fix what the linter can fix
@@ -115,6 +127,10 @@ format: $(DEV_READY) $(CLIENTS_READY)  ## format the code and fix what the linte
 .PHONY: docs
 docs: $(DEV_READY)  ## write docs/reference anew from the code
 	@$(BIN)/python -m docs.generate
+
+.PHONY: site
+site: $(SITE_READY)  ## build the site of the documentation into build/site; a link that leads nowhere fails
+	@$(MKDOCS) build --quiet --strict
 
 .PHONY: pictures
 pictures: $(DEV_READY) $(CLIENTS_READY) $(CHROMIUM_NEEDED)  ## take the pictures of the back office in docs/pictures anew
@@ -143,6 +159,7 @@ lock: $(DEV_READY)  ## pin every dependency by version and hash (LOCK=--upgrade 
 	@$(COMPILE) $(LOCK) pyproject.toml --group dev -o requirements/dev.lock
 	@$(COMPILE) $(LOCK) pyproject.toml --group build -c requirements/dev.lock -o requirements/run.lock
 	@$(COMPILE) $(LOCK) --group lock -o requirements/lock.lock
+	@$(COMPILE) $(LOCK) --group site -o requirements/site.lock
 
 .PHONY: ui
 ui: $(DEV_READY)  ## build the framework of the back office anew, with Node.js, into src/promenade/web/ui/framework
