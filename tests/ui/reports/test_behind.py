@@ -108,6 +108,7 @@ def test_codes_of_a_status_are_listed(desk: Desk, reports: Reports) -> None:
     expect(page.locator(".sapMToken").filter(has_text=kind["name"])).to_be_visible()
     expect(page.get_by_role("heading", name=f"Coupon codes ({count})")).to_be_visible()
     page.go_back()
+    desk.settle(page)  # the report is read again: until then its cards are those of before
     opened(page, "funnel")
     press(page, "funnel")  # in the pool
     page.wait_for_url(f"**object/CouponTypes/{kind['ID']}")
