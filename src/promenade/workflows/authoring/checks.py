@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -20,8 +20,8 @@ _INTEGER_MIN, _INTEGER_MAX = Decimal(-(2**31)), Decimal(2**31 - 1)
 _ENDS_OF_TIME = (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 
 
-def check_values(unit: Unit, write: Write) -> None:
-    """Check a row without looking at any other."""
+def value_faults(write: Write) -> Iterator[Detail]:
+    """Yield what is wrong with a row without looking at any other."""
     after, given, is_new = write.after, write.given, write.act is Act.CREATE
     for field in write.shape.checked:
         name = field.name
@@ -31,16 +31,16 @@ def check_values(unit: Unit, write: Write) -> None:
                 continue
             fault = _value_fault(field, value, write, name)
             if fault is not None:
-                unit.faults.add(fault)
+                yield fault
     for link in write.shape.required_links:
         column = link.column
         if after[column] is None and (column in given or (is_new and not link.read_only)):
-            unit.faults.add(_required(write.target(column)))
+            yield _required(write.target(column))
     for start, end in write.shape.entity.windows:
         first, last = write.after[start], write.after[end]
         if first is not None and last is not None and first >= last and write.differs(start, end):
             message = f"{write.target(end)} must be after {write.shape.wires[start]}."
-            unit.faults.add(Detail("WINDOW_EMPTY", message, write.target(end)))
+            yield Detail("WINDOW_EMPTY", message, write.target(end))
 
 
 def _required(target: str) -> Detail:

@@ -12,7 +12,7 @@ from promenade.store.authoring.statements import Columns, Row
 from promenade.store.driver.unit import Session
 from promenade.workflows.authoring.approvals import take_stock
 from promenade.workflows.authoring.callbacks import callback_fault
-from promenade.workflows.authoring.checks import check_values
+from promenade.workflows.authoring.checks import value_faults
 from promenade.workflows.authoring.shapes import shape_of
 from promenade.workflows.authoring.unit import Act, Unit, Write
 
@@ -53,7 +53,7 @@ def check_new(session: Session, row: Columns, given: frozenset[str], *, at: date
 
 def _check(unit: Unit, write: Write, *, by_operator: bool) -> None:
     """Check what the declaration says of each setting, then what they say of each other. Raises Invalid."""
-    check_values(unit, write)
+    unit.faults.extend(value_faults(write))
     after = write.after
     if (after["approval_from_amount"] is None) != (after["approval_currency"] is None):
         names = ("approval_from_amount", "approval_currency")

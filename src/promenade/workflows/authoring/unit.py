@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -118,6 +118,10 @@ class Faults:
             self._invalid.append(fault)
         else:
             self._conflicts.append(fault)
+
+    def extend(self, faults: Iterable[Detail]) -> None:
+        """Add details, which make the request invalid."""
+        self._invalid += faults
 
     @contextmanager
     def telling_all(self, *, in_turn: bool = False) -> Iterator[None]:

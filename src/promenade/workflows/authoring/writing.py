@@ -16,7 +16,7 @@ from promenade.store.authoring.faults import BrokenConstraint, Constraint, guard
 from promenade.store.authoring.statements import Columns, delete_rows, find_keys, hold, insert_rows, update_rows
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.changes import record_change
-from promenade.workflows.authoring.checks import check_references, check_unused, check_values, is_plain
+from promenade.workflows.authoring.checks import check_references, check_unused, is_plain, value_faults
 from promenade.workflows.authoring.keys import already_exists, check_keys
 from promenade.workflows.authoring.locks import check_locks
 from promenade.workflows.authoring.machines import MACHINES, invalid_initial, invalid_transition
@@ -317,7 +317,7 @@ class Authoring:
             await rule.complete(unit, writes)
         for write in plan.writes:
             if write.act is not Act.DELETE:
-                check_values(unit, write)
+                unit.faults.extend(value_faults(write))
         unit.faults.raise_unsafe()
         owners = Owners(unit, plan.writes)
         touched = await owners.climb()

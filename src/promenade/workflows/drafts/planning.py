@@ -6,21 +6,20 @@ A draft may be incomplete, so rows only have to be storable; nothing else is che
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from promenade.errors import Conflict, Detail, Invalid
+from promenade.errors import Conflict, Detail
 from promenade.model.declare import Kind
 from promenade.store.authoring.statements import Columns
 from promenade.store.authoring.statements import read_ids as read_active_ids
 from promenade.store.drafts.ownership import Draft
 from promenade.store.drafts.rows import read_below, read_ids
-from promenade.workflows.authoring.checks import check_values
+from promenade.workflows.authoring.checks import value_faults
 from promenade.workflows.authoring.keys import already_exists
 from promenade.workflows.authoring.planning import Plan
 from promenade.workflows.authoring.shapes import Shape
-from promenade.workflows.authoring.unit import Act, Delta, Faults, Row, Unit, Write
+from promenade.workflows.authoring.unit import Act, Delta, Row, Unit, Write
 
 _NEVER_STORED = frozenset({"INVALID_CHARACTER", "TOO_LONG"})
 _INTEGER_BOUND = 2**31
@@ -66,20 +65,9 @@ def check_storable(unit: Unit, writes: Sequence[Write]) -> None:
     """Add a fault for every value that no database can store; all other rules are checked on activation."""
     for write in writes:
         if write.act is not Act.DELETE:
-            for fault in _value_faults(unit, write):
+            for fault in value_faults(write):
                 if fault.code in _NEVER_STORED or (fault.code == "OUT_OF_RANGE" and _is_beyond(write, fault)):
                     unit.faults.add(fault)
-
-
-def _value_faults(unit: Unit, write: Write) -> Sequence[Detail]:
-    aside = replace(unit, faults=Faults())
-    with aside.faults.telling_all():
-        try:
-            check_values(aside, write)
-            aside.faults.raise_any()
-        except Invalid as error:
-            return error.details or (Detail(error.code, error.message, error.target),)
-    return ()
 
 
 def _is_beyond(write: Write, fault: Detail) -> bool:
