@@ -28,6 +28,7 @@ from promenade.engine.benefits import registry as benefits
 from promenade.engine.conditions import condition_types
 from promenade.model import EntityType, code_lists, entities, entity
 from promenade.model.declare import Field, Kind, Link, Mode, Service
+from promenade.workflows.documents.schema import FILE_NAME, schema_text
 
 REFERENCE = Path(__file__).parent / "reference"
 ERROR_BODY = inspect.cleandoc(
@@ -70,8 +71,8 @@ NOTICE = "<!-- Generated from the code by `make docs`. Change the code, not this
 def main() -> int:
     """Write the pages, or with --check list the stale ones; return the exit code."""
     check = "--check" in sys.argv[1:]
-    pages = {name: f"{NOTICE}\n\n{write().strip()}\n" for name, write in PAGES.items()}
-    present = {path.name for path in REFERENCE.glob("*.md")}
+    pages = {name: f"{NOTICE}\n\n{write().strip()}\n" for name, write in PAGES.items()} | {FILE_NAME: schema_text()}
+    present = {path.name for path in REFERENCE.iterdir()}
     stale = [name for name, page in pages.items() if name not in present or (REFERENCE / name).read_text() != page]
     scripts = {path: text for path, text in app_files().items() if path.read_text("utf-8") != text}
     left_over = sorted(present - set(pages))
@@ -94,7 +95,7 @@ def main() -> int:
 def index_page() -> str:
     """Return the page that lists all others."""
     titles = [(write().partition("\n")[0].removeprefix("# "), name) for name, write in LINKED]
-    links = "\n".join(f"- [{title}]({name})" for title, name in titles)
+    links = "\n".join(f"- [{title}]({name})" for title, name in [*titles, ("Schema of promotions as files", FILE_NAME)])
     return f"# Reference\n\nGenerated from the code, so it is what the code does.\n\n{links}"
 
 

@@ -41,14 +41,8 @@ class Desk:
         """Run one unit of work to its end."""
 
         async def run(session: Session) -> Any:
-            authoring = Authoring(
-                session,
-                user="ann",
-                at=self.now,
-                new_id=lambda: str(uuid.uuid4()),
-                service=self.service,
-                **(self.options | options),
-            )
+            named = {"user": "ann"} | self.options | options
+            authoring = Authoring(session, at=self.now, new_id=lambda: str(uuid.uuid4()), service=self.service, **named)
             answer = await work(authoring)
             await authoring.finish()
             self.shown = authoring.shown_once

@@ -93,9 +93,9 @@ class Authoring:
         """
         await hold(self._unit.session, "authoring", shared=not alone)
 
-    async def create(self, set_name: str, row: Row) -> str:
-        """Create a row with everything it owns; return its ID."""
-        return (await self._create(set_name, [row], [""]))[0]
+    async def create(self, set_name: str, row: Row, *, path: str = "") -> str:
+        """Create a row with everything it owns; return its ID. Error targets start with ``path``."""
+        return (await self._create(set_name, [row], [path]))[0]
 
     async def create_by(self, verb: str, set_name: str, row: Row, *, also: Columns) -> str:
         """Create a row by an action, whatever the service lets its callers create directly; return its ID.
@@ -109,13 +109,13 @@ class Authoring:
         await self._carry_out(plan)
         return write.id
 
-    async def create_many(self, set_name: str, rows: Sequence[Row]) -> list[str]:
-        """Create many rows with a constant number of statements; error targets start with the index.
+    async def create_many(self, set_name: str, rows: Sequence[Row], *, paths: Sequence[str] | None = None) -> list[str]:
+        """Create many rows with a constant number of statements; error targets start with the index, or with ``paths``.
 
         Either all are created or none. An import's rows are checked in order, see `workflows.authoring.keys`.
         """
         with self._telling_all():
-            return await self._create(set_name, rows, _indices(rows))
+            return await self._create(set_name, rows, _indices(rows) if paths is None else paths)
 
     async def upsert_many(self, set_name: str, rows: Sequence[Row]) -> list[Upserted]:
         """Create rows, or change those whose natural key exists; otherwise like `create_many`.
@@ -167,18 +167,21 @@ class Authoring:
             self._unit.faults.forget()
             raise
 
-    async def update_many(self, set_name: str, changes: Mapping[str, Row]) -> None:
+    async def update_many(
+        self, set_name: str, changes: Mapping[str, Row], *, paths: Sequence[str] | None = None
+    ) -> None:
         """Change many rows, by ID, with a constant number of statements.
 
-        Error targets start with the position of the row. Raises NotFound if one does not exist; then none is changed.
+        Error targets start with the position of the row, or with ``paths``. Raises NotFound if one does not exist; then
+        none is changed.
         """
         shape = shape_of(set_name)
         plan = Plan(self._unit)
         held = {row["id"]: row for row in await self._held_many(shape, changes)}
-        for place, (entity_id, row) in enumerate(changes.items()):
+        for path, (entity_id, row) in zip(paths or _indices(changes), changes.items(), strict=True):
             if entity_id not in held:
                 raise _not_found(shape)
-            write = plan.update(shape, held[entity_id], admit_update(self._unit, shape, row), f"{place}/")
+            write = plan.update(shape, held[entity_id], admit_update(self._unit, shape, row), path)
             write.is_named = True
         with self._unit.faults.telling_all():
             await self._carry_out(plan)
@@ -373,7 +376,7 @@ def _not_found(shape: Shape) -> NotFound:
     return NotFound("NOT_FOUND", f"There is no row of {shape.set_name} with this ID.")
 
 
-def _indices(rows: Sequence[Row]) -> list[str]:
+def _indices(rows: Collection[Any]) -> list[str]:
     return [f"{index}/" for index in range(len(rows))]
 
 

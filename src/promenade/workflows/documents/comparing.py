@@ -1,0 +1,116 @@
+"""The differences between two documents of one promotion: which rows correspond, and the differences in words."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from datetime import datetime
+from difflib import SequenceMatcher
+from typing import Any
+
+from promenade import model
+from promenade.model.declare import Field
+from promenade.workflows.documents.normal import Row, written_value
+from promenade.workflows.documents.shape import STATUS, Node, Part
+
+Pair = tuple[Row | None, Row | None]
+"""A row before and after; None: there is none."""
+
+_SHOWN_MAX = 100  # characters of a text
+_ROWS_SHOWN_MAX = 5  # of a list, in a summary
+
+
+def pairs_of(part: Part, before: Row, after: Row) -> list[Pair]:
+    """Return the rows of a part that correspond, in the order of ``after``, then those that are gone."""
+    old, new = (_rows(part, row) for row in (before, after))
+    if not part.many:
+        return [(old[0] if old else None, new[0] if new else None)] if old or new else []
+    pairs: list[Pair] = []
+    gone: list[Row] = []
+    matcher = SequenceMatcher(a=[_key(row) for row in old], b=[_key(row) for row in new], autojunk=False)
+    for kind, i, j, k, m in matcher.get_opcodes():
+        same = m - k if kind == "equal" else 0 if part.node.code else min(j - i, m - k)
+        pairs += zip(old[i : i + same], new[k : k + same], strict=True)
+        pairs += [(None, row) for row in new[k + same : m]]
+        gone += old[i + same : j]
+    return [*pairs, *((row, None) for row in gone)]
+
+
+def _rows(part: Part, row: Row) -> Sequence[Row]:
+    value = row.get(part.key)
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _key(value: Any) -> Hashable:
+    """Return a value by which rows that say the same are found."""
+    if isinstance(value, dict):
+        return frozenset([(key, _key(one)) for key, one in value.items()])
+    return tuple([_key(one) for one in value]) if isinstance(value, list) else value
+
+
+def differences(node: Node, before: Row, after: Row, *, but: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the differences of two rows, a line for each member; ``but``: members that are left out."""
+    for key, field in node.values.items():
+        old, new = (row.get(key, field.default) for row in (before, after))
+        if old != new and key not in but and not field.write_only:
+            yield f"{field.label}: {said(field, old)} -> {said(field, new)}"
+    for key, one in node.references.items():
+        if before.get(key) != after.get(key):
+            yield f"{one.label}: {before.get(key, 'none')} -> {after.get(key, 'none')}"
+    for key, part in node.parts.items():
+        if before.get(key) != after.get(key):
+            yield from _part_differences(part, before, after)
+
+
+def _part_differences(part: Part, before: Row, after: Row) -> Iterator[str]:
+    places = {id(row): place for rows in (before, after) for place, row in enumerate(_rows(part, rows), 1)}
+    for old, new in pairs_of(part, before, after):
+        row = new if new is not None else old
+        if row is None or old == new:
+            continue
+        named = part.label if part.node.code or not part.many else f"{part.label} {places[id(row)]}"
+        if old is None or new is None:
+            yield f"{named}: {'new' if old is None else 'removed'}: {summary(part.node, row)}"
+        else:
+            yield from (f"{named}: {line}" for line in differences(part.node, old, new))
+
+
+def summary(node: Node, row: Row) -> str:
+    """Return what a row says, in one line."""
+    return ", ".join(described(node, row)) or "with the usual values"
+
+
+def described(node: Node, row: Row, *, but: Sequence[str] = ()) -> Iterator[str]:
+    """Yield what a new row says, member by member; ``but``: members that are left out."""
+    if node.code is not None:
+        yield str(row[node.code.key])
+        return
+    for key, field in node.values.items():
+        if key in row and key not in but and not field.write_only:
+            yield f"{field.label} {said(field, row[key])}"
+    yield from (f"{one.label} {row[key]}" for key, one in node.references.items() if key in row)
+    for key, part in node.parts.items():
+        if key in row:
+            below = _rows(part, row)
+            more = f" and {len(below) - _ROWS_SHOWN_MAX} more" if len(below) > _ROWS_SHOWN_MAX else ""
+            yield f"{part.label}: {'; '.join(summary(part.node, one) for one in below[:_ROWS_SHOWN_MAX])}{more}"
+
+
+def said(field: Field, value: Any) -> str:
+    """Return a value in words."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M:%S} UTC".replace(":00 UTC", " UTC")
+    if field.code_list and field.code_list != "Currencies":
+        return next((one.name for one in model.code_list(field.code_list).values if one.code == value), str(value))
+    if isinstance(value, str) and not field.code_list:
+        shown = " ".join(value.split())
+        return f'"{shown if len(shown) <= _SHOWN_MAX else shown[: _SHOWN_MAX - 1] + "…"}"'
+    return str(written_value(value, field.scale))
+
+
+def state(status: str) -> str:
+    """Return a state of promotions in words."""
+    return said(model.entity("Promotions").field(STATUS), status)
