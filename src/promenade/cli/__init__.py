@@ -34,6 +34,7 @@ from promenade.cli.console import (
     with_database,
 )
 from promenade.cli.doctor_command import doctor
+from promenade.cli.document_commands import document_commands
 from promenade.cli.key_commands import key
 from promenade.cli.local_store_commands import local_admin
 from promenade.cli.operating import operator_commands
@@ -60,7 +61,10 @@ def cli() -> None:
     """Promotion and coupon engine for retail."""
 
 
-for _command in (*operator_commands, client, person, doctor, replay, key, trust, local_admin, till_key, sync_link):
+for _command in (
+    *operator_commands, *document_commands, client, person, doctor, replay, key, trust, local_admin, till_key,
+    sync_link,
+):  # fmt: skip
     cli.add_command(_command)
 
 
