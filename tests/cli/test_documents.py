@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
-import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
-from tests.kit.service import COMMAND
+from promenade.cli import main
+from tests.kit.databases import Databases
 
 SUMMER = """\
 # Ours since the campaign of 2019.
@@ -23,23 +26,38 @@ loyaltyActions:
 """
 
 
-def run(*arguments: str, stdin: str | None = None) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [COMMAND, *arguments], capture_output=True, text=True, check=False, timeout=300, input=stdin, encoding="utf-8"
-    )
-    return done.returncode, done.stdout, done.stderr
+class Run(Protocol):
+    """Run a command in this process; return its exit code, its output and its errors."""
+
+    def __call__(self, *arguments: str, stdin: str = "") -> tuple[int, str, str]: ...
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> list[str]:
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    def call(*arguments: str, stdin: str = "") -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        code = ended.value.code
+        assert isinstance(code, int)
+        return code, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture
+def place(databases: Databases, run: Run) -> Iterator[list[str]]:
     """The options of commands on a database with two tenants."""
-    options = ["--data-dir", str(tmp_path / "data")]
+    url = databases.create("sqlite")
+    options = ["--database-url", url]
     for tenant in ("test", "prod"):
         assert run("tenant", "create", tenant, *options)[0] == 0
-    return options
+    yield options
+    databases.drop(url)
 
 
-def test_promotions_go_from_one_tenant_to_another_as_files(place: list[str], tmp_path: Path) -> None:
+def test_promotions_go_from_one_tenant_to_another_as_files(run: Run, place: list[str], tmp_path: Path) -> None:
     folder, other = tmp_path / "promotions", tmp_path / "other"
     folder.mkdir()
     (folder / "summer.yaml").write_text(SUMMER)
@@ -67,18 +85,23 @@ def test_promotions_go_from_one_tenant_to_another_as_files(place: list[str], tmp
     assert run("export", *to_prod)[1] == text
 
 
-def test_an_export_keeps_files_that_say_the_same(place: list[str], tmp_path: Path) -> None:
+def test_an_export_keeps_files_that_say_the_same(run: Run, place: list[str], tmp_path: Path) -> None:
     folder, options = tmp_path / "promotions", ["--tenant", "test", *place]
-    assert run("apply", "-", *options, stdin=SUMMER)[0] == 0
-    assert run("apply", "-", *options, stdin=SUMMER.replace("SUMMER", "summer"))[0] == 0
-    folder.mkdir()
-    (folder / "SUMMER.yaml").write_text(SUMMER.replace("minAmount: 20", "minAmount: 20.00"))
-    assert run("export", *options, "--to", str(folder))[1].startswith("2 promotions, 1 file written")
-    assert "2019" in (folder / "SUMMER.yaml").read_text()
-    assert sorted(file.name for file in folder.glob("*.yaml")) == ["SUMMER.yaml", "summer-2.yaml"]
+    texts = {name: SUMMER.replace("SUMMER", name) for name in ("SUMMER", "summer", "WINTER")}
+    assert run("apply", "-", *options, stdin="---\n".join(texts.values()))[0] == 0
+    (folder / "cold").mkdir(parents=True)
+    (folder / "hot.yaml").write_text(SUMMER.replace("minAmount: 20", "minAmount: 20.00"))
+    (folder / "cold" / "w.yml").write_text(texts["WINTER"].replace("points: 50", "points: 60"))
+    (folder / "summer.yaml").write_text("this is no document\n")
+    assert run("export", *options, "--to", str(folder))[1].startswith("3 promotions, 2 files written")
+    assert "2019" in (folder / "hot.yaml").read_text()
+    winter = (folder / "cold" / "w.yml").read_text()
+    assert winter.startswith("# yaml-language-server: $schema=../promotion.schema.json\ncode: WINTER\n")
+    assert "points: 50" in winter
+    assert sorted(file.name for file in folder.glob("*.yaml")) == ["hot.yaml", "summer-2.yaml", "summer.yaml"]
 
 
-def test_a_plan_names_what_is_new_changed_and_missing(place: list[str]) -> None:
+def test_a_plan_names_what_is_new_changed_and_missing(run: Run, place: list[str]) -> None:
     options = ["--tenant", "test", *place]
     other = SUMMER.replace("SUMMER", "OTHER")
     assert run("apply", "-", *options, stdin=f"{SUMMER}---\n{other}")[0] == 0
@@ -98,7 +121,7 @@ def test_a_plan_names_what_is_new_changed_and_missing(place: list[str]) -> None:
     assert [row["act"] for row in rows] == ["changed", "new", "missing"]
 
 
-def test_every_fault_of_every_file_is_told_and_nothing_is_applied(place: list[str], tmp_path: Path) -> None:
+def test_every_fault_of_every_file_is_told_and_nothing_is_applied(run: Run, place: list[str], tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(SUMMER.replace("points: 50", "points: many\n    colour: red"))
     (tmp_path / "b.yaml").write_text("a: &b 1\n")
     (tmp_path / "c.yaml").write_text(SUMMER)
@@ -109,7 +132,7 @@ def test_every_fault_of_every_file_is_told_and_nothing_is_applied(place: list[st
     assert run("export", "--tenant", "test", *place)[1] == ""
 
 
-def test_a_refused_document_fails_the_command_and_not_the_others(place: list[str]) -> None:
+def test_a_refused_document_fails_the_command_and_not_the_others(run: Run, place: list[str]) -> None:
     bad = SUMMER.replace("SUMMER", "BAD") + "posGroups: [NOWHERE]\n"
     code, out, err = run("apply", "-", "--tenant", "test", *place, stdin=f"{bad}---\n{SUMMER}")
     assert code == 1
@@ -126,7 +149,7 @@ def test_a_refused_document_fails_the_command_and_not_the_others(place: list[str
         (("export", "--tenant", "nobody"), "no tenant nobody"),
     ],
 )
-def test_a_wrong_value_is_one_clear_line(place: list[str], arguments: tuple[str, ...], words: str) -> None:
+def test_a_wrong_value_is_one_clear_line(run: Run, place: list[str], arguments: tuple[str, ...], words: str) -> None:
     code, out, err = run(*arguments, *(place if arguments[0] == "export" else ()))
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert words in err

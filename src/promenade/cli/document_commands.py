@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from promenade.cli.console import database_options, in_one_line, option, print_json, with_database
-from promenade.errors import Invalid, NotFound
+from promenade.errors import Conflict, Invalid, NotFound
 from promenade.settings import Settings
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ _keeps_states = option(
 def export(codes: tuple[str, ...], tenant_id: str, folder: Path | None, definitions: bool, **options: Any) -> None:
     """Write the promotions with these codes, or all, as YAML documents, to standard output or a folder.
 
-    In a folder, files that already say the same are left as they are.
+    In a folder, a promotion that has a file keeps it, and files that already say the same are left as they are.
     """
 
     async def work(database: Database) -> list[Document]:
@@ -199,45 +200,55 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _write(folder: Path, documents: Iterable[Document]) -> int:
-    """Write a file for each document, and the schema; return how many documents were written."""
+    """Write the schema, and a file for each document or the one that it has already; return how many were written.
+
+    Files that say the same are left as they are, with their comments. Raises Conflict (SEVERAL_DOCUMENTS).
+    """
     from promenade.workflows.documents.schema import FILE_NAME, schema_text
 
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FILE_NAME).write_text(schema_text(), "utf-8")
-    taken: set[str] = set()
+    there = _documents_in(folder)
+    taken = {file.name.casefold() for file in folder.iterdir()}
     count = 0
     for one in documents:
-        file = folder / f"{_file_name(one.name, taken)}.yaml"
-        if not _says(file, one):
-            file.write_text(f"# yaml-language-server: $schema={FILE_NAME}\n{one.text}", "utf-8")
-            count += 1
+        file, present = there.get(one.identity) or (folder / _file_name(one.name, taken), [])
+        if one.text in [each.text for each in present]:
+            continue
+        if len(present) > 1:
+            message = f"{file} holds several documents, of which {one.name} has changed: give it a file of its own."
+            raise Conflict("SEVERAL_DOCUMENTS", message)
+        hint = os.path.relpath(folder / FILE_NAME, file.parent)
+        file.write_text(f"# yaml-language-server: $schema={hint}\n{one.text}", "utf-8")
+        count += 1
     return count
 
 
-def _file_name(name: str, taken: set[str]) -> str:
-    """Return a name that every file system allows, and that no file before has, in whatever case."""
-    plain = "".join(one if one.isalnum() or one in "._-" else "_" for one in name)[:60].strip(".") or "promotion"
-    number, found = 1, plain
-    while found.casefold() in taken:
-        number += 1
-        found = f"{plain}-{number}"
-    taken.add(found.casefold())
-    return found
-
-
-def _says(file: Path, document: Document) -> bool:
-    """Return whether a file says the same as a document, in whatever words: its comments are kept."""
+def _documents_in(folder: Path) -> dict[tuple[str | None, str], tuple[Path, list[Document]]]:
+    """Return the files that have documents already, each with all of its documents, by the promotion."""
     from promenade.workflows.documents.checking import check_document
     from promenade.workflows.documents.yaml_text import Malformed, read_documents
 
-    if not file.exists():
-        return False
-    try:
-        parsed = read_documents(file.read_bytes(), str(file))
-    except Malformed:
-        return False
-    found = [check_document(one)[0] for one in parsed]
-    return [one.text for one in found if one is not None] == [document.text]
+    found: dict[tuple[str | None, str], tuple[Path, list[Document]]] = {}
+    for file in _files(folder):
+        try:
+            checked = [check_document(one)[0] for one in read_documents(file.read_bytes(), str(file))]
+        except Malformed:
+            continue
+        documents = [one for one in checked if one is not None]
+        found |= {one.identity: (file, documents) for one in documents}
+    return found
+
+
+def _file_name(name: str, taken: set[str]) -> str:
+    """Return a name that every file system allows, and that no file has yet, in whatever case."""
+    plain = "".join(one if one.isalnum() or one in "._-" else "_" for one in name)[:60].strip(".") or "promotion"
+    number, found = 1, f"{plain}.yaml"
+    while found.casefold() in taken:
+        number += 1
+        found = f"{plain}-{number}.yaml"
+    taken.add(found.casefold())
+    return found
 
 
 # --- what is printed --------------------------------------------------------------------------------------------------

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from promenade.errors import Detail, PromenadeError
+from promenade.errors import Detail, PromenadeError, Unavailable
 from promenade.store.driver.unit import Database, Session
 from promenade.workflows.authoring import Authoring
 from promenade.workflows.documents.comparing import pairs_of
@@ -66,8 +66,8 @@ async def apply_all(
         if plan.is_needless or plan.faults:
             done.append(plan)
         else:
-            one = _Unit(plan.document, pool, author, is_trial=is_trial, keeps_states=keeps_states)
-            done.append(await one.run(database, tenant))
+            unit = _Unit(plan, pool, author, is_trial=is_trial, keeps_states=keeps_states)
+            done.append(await unit.run(database, tenant))
     return done
 
 
@@ -75,21 +75,23 @@ async def apply_all(
 class _Unit:
     """The unit of one document; it compares again, because a document before it may have created what it needs."""
 
-    document: Document
+    plan: Plan
     pool: Pool
     author: Author
     is_trial: bool
     keeps_states: bool
-    plan: Plan = field(init=False)
 
     async def run(self, database: Database, tenant: str) -> Plan:
+        """Return what became of the document. Raises Unavailable if the database does not answer."""
         try:
             await database.write(self._work, tenant=tenant)
         except _Undone:
             pass
+        except Unavailable:
+            raise
         except PromenadeError as error:
             details = error.details or (Detail(error.code, error.message, error.target),)
-            self.plan.faults += [_fault(self.document, one) for one in details]
+            self.plan.faults += [_fault(self.plan.document, one) for one in details]
         return self.plan
 
     async def _work(self, session: Session) -> None:
@@ -97,7 +99,7 @@ class _Unit:
         authoring = Authoring(session, user=author.user, at=author.at, new_id=author.new_id)
         await authoring.begin(alone=True)
         (self.plan,) = await plan_documents(
-            session, [self.document], self.pool, at=author.at, keeps_states=self.keeps_states
+            session, [self.plan.document], self.pool, at=author.at, keeps_states=self.keeps_states
         )
         if self.plan.faults:
             return

@@ -15,6 +15,7 @@ from promenade.workflows.documents.shape import STATUS, Node, Part
 Pair = tuple[Row | None, Row | None]
 """A row before and after; None: there is none."""
 
+_ALIGNED_MAX = 250_000  # pairs of rows: finding out how to align them takes more than linear time
 _SHOWN_MAX = 100  # characters of a text
 _ROWS_SHOWN_MAX = 5  # of a list, in a summary
 
@@ -24,15 +25,34 @@ def pairs_of(part: Part, before: Row, after: Row) -> list[Pair]:
     old, new = (_rows(part, row) for row in (before, after))
     if not part.many:
         return [(old[0] if old else None, new[0] if new else None)] if old or new else []
-    pairs: list[Pair] = []
-    gone: list[Row] = []
-    matcher = SequenceMatcher(a=[_key(row) for row in old], b=[_key(row) for row in new], autojunk=False)
-    for kind, i, j, k, m in matcher.get_opcodes():
-        same = m - k if kind == "equal" else 0 if part.node.code else min(j - i, m - k)
-        pairs += zip(old[i : i + same], new[k : k + same], strict=True)
-        pairs += [(None, row) for row in new[k + same : m]]
-        gone += old[i + same : j]
-    return [*pairs, *((row, None) for row in gone)]
+    keys = [_key(row) for row in old], [_key(row) for row in new]
+    is_aligned = part.node.is_ordered and len(old) * len(new) <= _ALIGNED_MAX
+    places = _aligned(*keys) if is_aligned else _matched(*keys, is_code=part.node.code is not None)
+    gone = set(range(len(old))).difference(places)
+    pairs = [(None if place is None else old[place], row) for place, row in zip(places, new, strict=True)]
+    return [*pairs, *((old[place], None) for place in sorted(gone))]
+
+
+def _aligned(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[int | None]:
+    """Return the place before of every row after, so that no two of them cross."""
+    places: list[int | None] = []
+    for kind, i, j, k, m in SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes():
+        same = m - k if kind == "equal" else min(j - i, m - k)
+        places += [*range(i, i + same), *[None] * (m - k - same)]
+    return places
+
+
+def _matched(old: Sequence[Hashable], new: Sequence[Hashable], *, is_code: bool) -> list[int | None]:
+    """Return the place before of every row after: of one that says the same, else of any that is left.
+
+    ``is_code``: rows that differ are different rows.
+    """
+    known: dict[Hashable, list[int]] = {}
+    for place in reversed(range(len(old))):
+        known.setdefault(old[place], []).append(place)
+    places = [known[key].pop() if known.get(key) else None for key in new]
+    left = iter([] if is_code else sorted(place for each in known.values() for place in each))
+    return [next(left, None) if place is None else place for place in places]
 
 
 def _rows(part: Part, row: Row) -> Sequence[Row]:
