@@ -98,6 +98,18 @@ async def test_conditions_of_one_sequence_are_in_the_order_of_the_document(pair:
         assert [row["value"] for row in rows] == order
 
 
+async def test_long_lists_of_equal_rows_are_in_the_order_of_the_document(pair: Pair) -> None:
+    def text(values: list[int]) -> str:
+        return "code: X\nname: x\nconditions:\n" + "".join(
+            f"  - conditionType: CHANNEL\n    value: V{value}\n" for value in values
+        )
+
+    numbers = range(600)
+    for values in ([one % 3 for one in numbers], [one % 2 for one in numbers], [one // 300 for one in numbers]):
+        await pair.applied(text(values))
+        assert await pair.export(pair.target, "X") == [text(values)]
+
+
 async def test_a_document_is_applied_whole_or_not_at_all(pair: Pair) -> None:
     broken = f"{TEN.replace('TEN', 'BAD')}{COUPONS}status: ACTIVE\n".replace('"0815"', '"0815"\n    minAmount: 5')
     broken = broken.replace("discountValue: 10\n", "discountValue: 200\n")

@@ -83,7 +83,11 @@ def differences(node: Node, before: Row, after: Row, *, but: Sequence[str] = ())
 
 def _part_differences(part: Part, before: Row, after: Row) -> Iterator[str]:
     places = {id(row): place for rows in (before, after) for place, row in enumerate(_rows(part, rows), 1)}
-    for old, new in pairs_of(part, before, after):
+    pairs = pairs_of(part, before, after)
+    kept = [places[id(old)] for old, new in pairs if old is not None and new is not None]
+    if part.node.is_ordered and kept != sorted(kept):
+        yield f"{part.label}: in another order"
+    for old, new in pairs:
         row = new if new is not None else old
         if row is None or old == new:
             continue

@@ -132,10 +132,8 @@ class _Reading:
     wanted: dict[str, set[str]] = field(default_factory=dict)  # IDs of what is referred to, by set
 
     async def trees(self, node: Node, column: str, values: Collection[str]) -> list[_Tree]:
-        """Read rows with their parts, by sequence and ID, as pricing does."""
+        """Read rows with their parts, by ID: that is the order of rows of one sequence, as pricing has it."""
         found = [_Tree(row) for row in await read_rows(self.session, node.set_name, column, values)]
-        if node.is_ordered:
-            found.sort(key=lambda tree: (tree.columns["sequence"], tree.columns["id"]))
         for one in node.references.values():
             ids = {tree.columns[one.column] for tree in found} - {None}
             self.wanted.setdefault(one.target, set()).update(ids)
