@@ -145,7 +145,7 @@ def _facts(entity: EntityType, type_: OdataType) -> Iterator[str]:
     if entity.owner is not None and entity.public is not RO:
         target = entity.owner.target
         yield f"Part of [{target}](#{target.lower()}), deleted with it."
-    searched = [f"`{prop.name}`" for prop in type_.properties if prop.searchable]
+    searched = [f"`{prop.name}`" for prop in type_.searched]
     if searched:
         yield f"`$search` looks into {_listed(searched)}."
     texts = [f"`{one.name}`" for one in type_.navigations if one.target in model.code_lists()]

@@ -155,7 +155,7 @@ def _section(entity: EntityType) -> str:
         for one in type_.navigations
         if one.target not in model.code_lists()
     ]
-    searched = [f"`{prop.name}`" for prop in type_.properties if prop.searchable]
+    searched = [f"`{prop.name}`" for prop in type_.searched]
     parts = [f"### {entity.set_name}", reference.prose_of(entity.doc)]
     if searched:
         parts.append(f"`$search` looks into {', '.join(searched)}.")

@@ -183,8 +183,9 @@ class Property:
 
     ``computed``: set by the service; a client's value is ignored. ``immutable``: accepted on create only.
     ``write_only``: accepted, but never returned, filtered or ordered by. ``filterable``: False for a value that is
-    computed from a row after it was read, so that it can be neither filtered nor ordered by. ``default``: the value
-    that a create without it stores.
+    computed from a row after it was read, so that it can be neither filtered nor ordered by. ``searchable``: whether
+    ``$search`` looks at it; None: only if it looks at no other property of the type, see `EntityType.searched`.
+    ``default``: the value that a create without it stores.
     """
 
     name: str
@@ -198,7 +199,7 @@ class Property:
     computed: bool = False
     immutable: bool = False
     write_only: bool = False
-    searchable: bool = False
+    searchable: bool | None = None
     filterable: bool = True
     annotations: tuple[Annotation, ...] = ()
 
@@ -263,6 +264,37 @@ class EntityType(StructuredType):
     def key_properties(self) -> tuple[Property, ...]:
         return tuple(self.property_by_name[name] for name in self.key)
 
+    @cached_property
+    def searched(self) -> tuple[Property, ...]:
+        """The properties that ``$search`` looks at.
+
+        They are those that the model marks; if there are none, the texts; if there are none either, as texts, the key
+        of the entity and those of the entities that it refers to.
+        """
+        open_to = [
+            one
+            for one in self.properties
+            if one.filterable and not one.write_only and not one.collection and one.searchable is not False
+        ]
+        marked = tuple(one for one in open_to if one.searchable)
+        texts = tuple(one for one in open_to if one.type is Primitive.STRING)
+        references = {own for one in self.navigations if not one.collection for own, _ in one.on}
+        keys = tuple(one for one in open_to if one.name in references.union(self.key) and one.type in _WRITTEN_ALIKE)
+        return marked or texts or keys
+
+
+_WRITTEN_ALIKE = frozenset(
+    {
+        Primitive.GUID,
+        Primitive.STRING,
+        Primitive.BYTE,
+        Primitive.SBYTE,
+        Primitive.INT16,
+        Primitive.INT32,
+        Primitive.INT64,
+    }
+)
+"""Types of keys that are the same text on every database."""
 
 Type = Primitive | EnumType | ComplexType
 

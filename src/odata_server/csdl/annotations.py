@@ -92,7 +92,7 @@ def of_set(edm: Edm, entity_set: EntitySet) -> tuple[Annotation, ...]:
             _restrictions("Delete", {"Deletable": entity_set.deletable}),
             _restrictions("Filter", {"Filterable": True} | _unless_empty("NonFilterableProperties", unfilterable)),
             _restrictions("Sort", {"Sortable": True} | _unless_empty("NonSortableProperties", unsortable)),
-            _restrictions("Search", {"Searchable": any(one.searchable for one in entity_type.properties)}),
+            _restrictions("Search", {"Searchable": bool(entity_type.searched)}),
             _restrictions("Count", {"Countable": True}),
             _restrictions(
                 "Expand",

@@ -133,7 +133,7 @@ class Paths:
 
     def _listing(self, name: str, entity_set: EntitySet | None, entity_type: EntityType) -> dict[str, Any]:
         shared = ["top", "skip", "count"]
-        if any(one.searchable for one in entity_type.properties):
+        if entity_type.searched:
             shared.append("search")
         return {
             "operationId": name,
@@ -149,7 +149,7 @@ class Paths:
 
     def _counting(self, name: str, entity_set: EntitySet | None, entity_type: EntityType) -> dict[str, Any]:
         options = [one for one in self._options(entity_type, collection=True) if one["$ref"].endswith(".filter")]
-        if any(one.searchable for one in entity_type.properties):
+        if entity_type.searched:
             options.append(ref("search", "parameters"))
         return {
             "operationId": name,

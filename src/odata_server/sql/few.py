@@ -38,7 +38,6 @@ from odata_server.sql.drafts import Which
 from odata_server.sql.model import Place
 from odata_server.sql.narrowing import narrows
 from odata_server.sql.needed import texts_needed
-from odata_server.sql.search import searched
 from odata_server.sql.selection import Selection
 
 __all__ = ["CANDIDATES_MAX", "FEW", "Looking", "keep_few", "keys_up_to", "looking_for_few"]
@@ -75,7 +74,8 @@ def looking_for_few(selection: Selection) -> Looking | None:
         return None
     keys = [keys_up_to(FEW, selection.statement([key]), sqlite=selection.context.sqlite)]
     index = place.mapped.text_index
-    needed = None if index is None else texts_needed(options, index.properties, frozenset(searched(place.entity_type)))
+    searched = frozenset(one.name for one in place.entity_type.searched)
+    needed = None if index is None else texts_needed(options, index.properties, searched)
     if index is not None and needed is not None:
         keys.insert(0, index.candidates(selection.context.dialect, needed, CANDIDATES_MAX))
     return Looking(Kept(_is_soon_read(selection)), tuple(map(Kept, keys)))

@@ -1,4 +1,4 @@
-"""``$search``: words and phrases anywhere in the properties that the model marks as searchable, ignoring case."""
+"""``$search``: words and phrases anywhere in the properties that a type is searched by, ignoring case."""
 
 from __future__ import annotations
 
@@ -7,28 +7,29 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, String, and_, false, func, literal, not_, or_
 
-from odata_server.edm import EntityType
-from odata_server.errors import ODataError, bad_request
+from odata_server.edm import Primitive, Property
+from odata_server.errors import bad_request
 from odata_server.expressions import SearchAnd, SearchExpression, SearchNot, SearchOr, SearchTerm
 from odata_server.sql.limits import SEARCH_TERMS_MAX
 from odata_server.sql.model import Place
+from odata_server.sql.terms.casts import as_text
 from odata_server.sql.terms.text_functions import lowered
-from odata_server.sql.terms.typed import Context, check_text, whole
+from odata_server.sql.terms.typed import Context, check_text, column_term, whole
 
-__all__ = ["search_condition", "searched"]
+__all__ = ["search_condition"]
 
 
 def search_condition(expression: SearchExpression, place: Place, context: Context) -> ColumnElement[bool]:
-    """Return whether an entity matches, never null. Raise 501 if no property is searchable."""
-    names = searched(place.entity_type)
-    if not names:
-        raise ODataError(501, "NOT_IMPLEMENTED", f"{place.entity_type.name} cannot be searched.")
-    return _Search([place.column(name) for name in names], context).condition(expression)
+    """Return whether an entity matches, never null."""
+    texts = [_text(one, place, context) for one in place.entity_type.searched]
+    return _Search(texts, context).condition(expression)
 
 
-def searched(entity_type: EntityType) -> list[str]:
-    """Return the properties that ``$search`` looks at."""
-    return [one.name for one in entity_type.properties if one.searchable and one.filterable and not one.write_only]
+def _text(prop: Property, place: Place, context: Context) -> ColumnElement[Any]:
+    column = place.column(prop.name)
+    if prop.type is Primitive.STRING:
+        return column
+    return as_text(column_term(column, prop, prop.name, context.dialect, nullable=True), context)
 
 
 _WILD = re.compile(r"[\\%_]")

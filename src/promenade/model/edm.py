@@ -252,7 +252,7 @@ def _property(field: Field) -> Property:
         computed=field.read_only,
         immutable=field.name == "id",
         write_only=field.write_only,
-        searchable=field.searchable,
+        searchable=field.searchable or (False if field.name in _OF_EVERY_ROW else None),
         filterable=field.filterable,
         annotations=(*_annotated(field.doc, field.label), *_bounds(field)),
     )

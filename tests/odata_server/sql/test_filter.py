@@ -6,7 +6,7 @@ import pytest
 
 from odata_server.engines import EngineDatabase
 from odata_server.errors import ODataError
-from tests.odata_server.bookshop import author, book
+from tests.odata_server.bookshop import author, book, review
 from tests.odata_server.sql.asking import ask, ids
 
 ALL = [1, 2, 3, 4, 5, 6, 7, 8]
@@ -204,6 +204,8 @@ BOOKS: list[tuple[str, list[int]]] = [
     ("cast(price,Edm.String) eq '0.00'", [8]),
     ("cast(price mul -1,Edm.String) eq '-7.05'", [6]),
     ("cast(available,Edm.String) eq 'false'", [2]),
+    (f"reviews/any(r:endswith(cast(r/ID,Edm.String),'{review(3)[-14:]}'))", [4]),  # a column of the database's own type
+    (f"reviews/any(r:cast(r/ID,Edm.String) eq '{review(1)}')", [1]),
     ("cast(price,Edm.Int32) eq 9", [1, 4]),
     ("cast(stock,Edm.Decimal) divby 5 eq 2.4", [1, 3]),
     ("cast(price,Edm.Double) gt 24.9", [7]),

@@ -11,7 +11,7 @@ from odata_server.engines import EngineDatabase
 from odata_server.errors import ODataError
 from odata_server.parse import parse_filter
 from odata_server.source import ByFilter
-from tests.odata_server.bookshop import author, book, review
+from tests.odata_server.bookshop import author, book, order, review
 from tests.odata_server.bookshop_tables import BOOKS
 from tests.odata_server.sql.asking import READER, ask, count, ids, query_of, target_of
 
@@ -247,3 +247,23 @@ SEARCHES: list[tuple[str, list[int]]] = [
 @pytest.mark.parametrize(("text", "expected"), SEARCHES, ids=[one for one, _ in SEARCHES])
 async def test_search_finds_words_and_phrases(library: EngineDatabase, text: str, expected: list[int]) -> None:
     assert sorted(ids(await ask(library, "Books", f"$search={text}"))) == sorted(expected)
+
+
+async def test_a_type_without_searchable_properties_is_searched_by_its_texts(library: EngineDatabase) -> None:
+    assert ids(await ask(library, "Chapters", "$search=BALL")) == [2]
+    assert ids(await ask(library, "Blurbs", "$search=again NOT once")) == [1]
+    assert await count(library, "Translations", "$search=de") == 1  # its language
+    nested = await ask(library, "Books", "$filter=title eq 'Jane Eyre'&$expand=chapters($search=gates;$select=title)")
+    assert [one["title"] for one in nested.items[0]["chapters"]] == ["Gateshead"]
+
+
+async def test_a_type_without_texts_is_searched_by_its_key_and_its_references(library: EngineDatabase) -> None:
+    async def found(text: str) -> list[tuple[int, int]]:
+        rows = await ask(library, "OrderItems", f"$search={text}")
+        return [(int(one["order_ID"][-2:]), one["position"]) for one in rows.items]
+
+    assert await found(f'"{book(1)}"') == [(1, 1), (2, 1)]
+    assert await found(f'"{book(1).upper()}"') == [(1, 1), (2, 1)]
+    assert await found(f'"{order(1)}" NOT "{book(1)}"') == [(1, 2)]
+    assert await found("2") != []
+    assert await found("zzz") == []

@@ -122,7 +122,7 @@ def _lists(edm: Edm, name: str, entity: EntityType) -> Iterator[Question]:
     yield Question("GET", f"{name}?$count=true&$top=1000")
     yield Question("GET", f"{name}/$count")
     yield Question("GET", f"{name}?$orderby={','.join(shown[:5])}&$top=50")
-    if any(one.searchable for one in entity.properties):
+    if entity.searched:
         yield Question("GET", f"{name}?$search={TEXT}")
     yield Question("GET", f"{name}?$apply=groupby(({','.join(shown[:4])}),aggregate($count as n))")
     yield Question("GET", f"{name}?$apply=aggregate({shown[0]} with max as most,{shown[0]} with min as least)")

@@ -16,7 +16,7 @@ from odata_server.sql.terms.typed import FLOATS, INTEGERS, NULL, NUMBERS, Contex
 from odata_server.sql.terms.typed import type_name as shown_type
 from odata_server.sql.terms.typed import whole as bound
 
-__all__ = ["cast_term", "is_of"]
+__all__ = ["as_text", "cast_term", "is_of"]
 
 
 def _named(type_name: str, edm: Edm) -> Primitive | EnumType:
@@ -55,7 +55,7 @@ def cast_term(term: Term, type_name: str, edm: Edm, context: Context) -> Term:
     if term.type in NUMBERS and wanted in NUMBERS:
         return _number(term, wanted, context)
     if wanted is Primitive.STRING:
-        return Term(wanted, type_coerce(_text(term, context), String()), nullable=term.nullable)
+        return Term(wanted, as_text(term, context), nullable=term.nullable)
     if term.type is Primitive.DATE_TIME_OFFSET and wanted in {Primitive.DATE, Primitive.TIME_OF_DAY}:
         return date_of(context, term) if wanted is Primitive.DATE else time_of(context, term)
     raise _refused(term, type_name)
@@ -84,6 +84,11 @@ def _number(term: Term, wanted: Any, context: Context) -> Term:
     return Term(wanted, type_coerce(whole, BigInteger()), NATIVE, term.nullable)
 
 
+def as_text(term: Term, context: Context) -> ColumnElement[Any]:
+    """Return a value of a column as text. Raise 501 for a type whose text is not the same on every database."""
+    return type_coerce(_text(term, context), String())
+
+
 def _text(term: Term, context: Context) -> ColumnElement[Any]:
     value = term.element
     if term.type is Primitive.BOOLEAN:
@@ -94,9 +99,20 @@ def _text(term: Term, context: Context) -> ColumnElement[Any]:
         return _decimal_text(value, scale_of(term) or 0) if context.sqlite else sql_cast(value, String())
     if term.type is Primitive.DATE:
         return value if context.sqlite else sql_cast(value, String())
-    if term.type is Primitive.GUID and not isinstance(value.type, Uuid):
-        return value
+    if term.type is Primitive.GUID:
+        return _guid_text(value, context) if isinstance(value.type, Uuid) else value
     raise _refused(term, "Edm.String")
+
+
+def _guid_text(value: ColumnElement[Any], context: Context) -> ColumnElement[Any]:
+    """Format a value of a `Uuid` column, of which SQLite stores the hexadecimal digits only."""
+    if not context.sqlite:
+        return sql_cast(value, String())
+    digits = type_coerce(value, String())
+    text: ColumnElement[Any] = func.substr(digits, 1, 8)
+    for start, length in ((9, 4), (13, 4), (17, 4), (21, 12)):
+        text = text.concat("-").concat(func.substr(digits, start, length))
+    return text
 
 
 def _decimal_text(value: ColumnElement[Any], scale: int) -> ColumnElement[Any]:

@@ -71,7 +71,15 @@ def _whole(sight: Sight, odata_type: OdataType, is_code_list: bool) -> OdataType
 
 
 def _restricted(sight: Sight, entity_set: EntitySet) -> EntitySet:
-    """Return the set with restrictions on navigations that do not allow creation: create in the target set instead."""
+    """Return the set with restrictions.
+
+    A navigation that does not allow creation: create in the target set instead. No search, where it would look at
+    nothing but IDs and codes: it is answered, but no page needs to offer it.
+    """
+    odata_type = sight.types[entity_set.entity_type]
+    made: list[Annotation] = []
+    if not any(one.searchable for one in odata_type.properties):
+        made.append(Annotation("Capabilities.SearchRestrictions", Record({"Searchable": False})))
     closed = tuple(
         Record(
             {
@@ -80,13 +88,12 @@ def _restricted(sight: Sight, entity_set: EntitySet) -> EntitySet:
             },
             "Capabilities.NavigationPropertyRestriction",
         )
-        for one in sight.types[entity_set.entity_type].navigations
+        for one in odata_type.navigations
         if one.collection and not (one.writable or one.composition)
     )
-    if not closed:
-        return entity_set
-    made = Annotation("Capabilities.NavigationRestrictions", Record({"RestrictedProperties": closed}))
-    return replace(entity_set, annotations=(*entity_set.annotations, made))
+    if closed:
+        made.append(Annotation("Capabilities.NavigationRestrictions", Record({"RestrictedProperties": closed})))
+    return replace(entity_set, annotations=(*entity_set.annotations, *made))
 
 
 # ---- the page of an entity and the list of them ---------------------------------------------------------------------
