@@ -144,7 +144,7 @@ class Translator:
 
     def _comparison(self, name: str, left: Expression, right: Expression, exact: bool) -> ColumnElement[bool]:
         found = self._compared(name, left, right, exact)
-        entities = [self.resolve(way) for way in administrative_in(left, right)]
+        entities = [self.resolve(way) for way in administrative_in(self._behind(left), self._behind(right))]
         present = [one.is_there() for one in entities if isinstance(one, Entity)]
         return and_(found, *present) if present else found
 
@@ -177,10 +177,7 @@ class Translator:
 
     def _listed(self, expression: Any, left: Term) -> list[Term] | None:
         """Return the values of a list, possibly behind an alias; None if it is not a list."""
-        for _ in range(DEPTH_MAX):
-            if not isinstance(expression, ParameterAlias):
-                break
-            expression = self._aliases.get(expression.name, Literal(None))
+        expression = self._behind(expression)
         if isinstance(expression, ListExpression):
             items = [self.term(one) for one in expression.items]
         elif isinstance(expression, JsonLiteral) and isinstance(expression.value, list):
@@ -190,6 +187,14 @@ class Translator:
         if len(items) > LIST_MAX:
             raise bad_request("EXPRESSION_TOO_LARGE", f"A list has more than {LIST_MAX} values.")
         return items
+
+    def _behind(self, expression: Expression) -> Expression:
+        """Return what an alias stands for."""
+        for _ in range(DEPTH_MAX):
+            if not isinstance(expression, ParameterAlias):
+                break
+            expression = self._aliases.get(expression.name, Literal(None))
+        return expression
 
     def _has_subset(self, whole: Expression, part: Expression) -> ColumnElement[bool]:
         """Return whether a collection contains every value of a list."""

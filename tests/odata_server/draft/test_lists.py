@@ -73,6 +73,22 @@ FILTERS: list[tuple[str, Callable[[Row], bool]]] = [
     ("amount eq null or name eq 'Draft 1'", lambda row: row["amount"] is None or row["name"] == "Draft 1"),
     ("HasDraftEntity", lambda row: row["HasDraftEntity"]),
     ("HasActiveEntity eq false", lambda row: not row["HasActiveEntity"]),
+    ("DraftAdministrativeData/InProcessByUser ne null", lambda row: row["HasDraftEntity"] or not row["IsActiveEntity"]),
+    (
+        "DraftAdministrativeData/InProcessByUser eq null",
+        lambda row: row["IsActiveEntity"] and not row["HasDraftEntity"],
+    ),
+    (
+        "DraftAdministrativeData/InProcessByUser ne @nobody and DraftAdministrativeData/InProcessByUser ne ''",
+        lambda row: row["HasDraftEntity"] or not row["IsActiveEntity"],
+    ),
+    (
+        "DraftAdministrativeData/InProcessByUser eq @nobody or DraftAdministrativeData eq null",
+        lambda row: row["IsActiveEntity"] and not row["HasDraftEntity"],
+    ),
+    ("DraftAdministrativeData/DraftUUID in (null)", lambda row: row["IsActiveEntity"] and not row["HasDraftEntity"]),
+    ("SiblingEntity/name eq null", lambda row: row["ID"] not in row["sibling"]),
+    ("customer/name eq null", lambda row: row["customer_ID"] is None),
     ("SiblingEntity eq null", lambda row: row["ID"] not in row["sibling"]),
     ("items/any(i:i/label eq 'item 2')", lambda row: "item 2" in row["labels"]),
     ("items/all(i:i/label ne 'item 2')", lambda row: "item 2" not in row["labels"]),
