@@ -113,6 +113,8 @@ def _number(value: Any) -> Any:
 
 def _binary(name: str, left: Any, right: Any) -> Any:
     left, right = _number(left), _number(right)
+    if any(isinstance(one, Decimal) and one.is_nan() for one in (left, right)):
+        return name == "ne"
     if name == "eq":
         return left == right
     if name == "ne":

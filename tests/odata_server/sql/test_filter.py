@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from sqlalchemy import update
 
 from odata_server.engines import EngineDatabase
 from odata_server.errors import ODataError
+from tests.odata_server import bookshop_tables as tables
 from tests.odata_server.bookshop import author, book, review
 from tests.odata_server.sql.asking import ask, ids
 
@@ -57,6 +61,43 @@ BOOKS: list[tuple[str, list[int]]] = [
     (f"ID eq '{book(3).upper()}'", [3]),
     (f"ID in ('{book(3)}',{book(4)})", [3, 4]),
     (f"author_ID ne {author(3)}", [1, 2, 3, 7, 8]),
+    # numbers that are not, and those that are very large or small
+    ("rating eq NaN", []),
+    ("rating ne NaN", ALL),
+    ("rating gt NaN", []),
+    ("rating le NaN", []),
+    ("not (rating le NaN)", ALL),
+    ("not (rating ne NaN)", []),
+    ("price ge NaN or stock lt NaN or NaN eq NaN or NaN gt 1.5", []),
+    ("NaN ne NaN and 1.5 ne NaN", ALL),
+    ("rating in (NaN,4.0)", [2]),
+    ("stock in (INF,5)", [5]),
+    ("rating lt INF", [1, 2, 3, 4, 6, 7]),
+    ("not (rating lt INF)", [5, 8]),
+    ("rating gt -INF", [1, 2, 3, 4, 6, 7]),
+    ("rating ge INF or rating le -INF or rating eq INF", []),
+    ("price lt INF and sold ge -INF", ALL),
+    ("price gt INF or stock le -INF or sold eq INF", []),
+    ("price ne INF", ALL),
+    ("genre_ID le INF", [1, 2, 3, 4, 5, 6, 7]),
+    ("not (genre_ID gt -INF)", [8]),
+    ("INF eq INF and -INF lt INF and 1 lt INF", ALL),
+    ("rating add INF eq INF", [1, 2, 3, 4, 6, 7]),
+    ("rating sub INF lt -1e308", [1, 2, 3, 4, 6, 7]),
+    ("price mul INF gt 1", [1, 2, 3, 4, 5, 6, 7]),  # but not 0 times INF
+    ("rating sub NaN gt 0 or rating mul INF sub INF gt 0", []),
+    ("rating div INF eq 0", [1, 2, 3, 4, 6, 7]),
+    ("rating mul 1e200 gt 1", []),  # out of the range of calculations, on either database
+    ("floor(rating mul 1e18) gt 4e18", [1, 3, 4, 6, 7]),
+    ("cast(rating mul INF,Edm.Int64) eq null", ALL),
+    ("price gt 1e-300", [1, 2, 3, 4, 5, 6, 7]),
+    ("rating gt 1e-300", [1, 2, 3, 4, 6, 7]),
+    ("price le 1e-400", [8]),
+    ("price lt 1e300", ALL),
+    ("stock gt -1e300", ALL),
+    ("rating lt 1e308", [1, 2, 3, 4, 6, 7]),
+    ("rating lt 1e400", [1, 2, 3, 4, 6, 7]),
+    ("price eq 0.00000000000000000000000000000000000000000000000000000000000000000000000001e75", []),
     # null
     ("rating eq null", [5, 8]),
     ("rating ne null", [1, 2, 3, 4, 6, 7]),
@@ -145,6 +186,19 @@ BOOKS: list[tuple[str, list[int]]] = [
     ("genre/parent/name eq 'Fantasy'", [4]),
     ("genre/parent/parent eq null", [1, 2, 3, 5, 6, 7, 8]),
     ("author/email eq null", [3, 7, 8]),
+    ("author/email ne null", [1, 2, 4, 5, 6]),
+    ("not (author/email eq null)", [1, 2, 4, 5, 6]),
+    ("null ne author/email", [1, 2, 4, 5, 6]),
+    ("author/email eq @nothing", [3, 7, 8]),
+    ("author/email in (null)", [3, 7, 8]),
+    ("author/name eq null", [8]),  # itself never null
+    ("author/name ne null and author/ID ne null", [1, 2, 3, 4, 5, 6, 7]),
+    ("author/ID eq null", [8]),
+    ("author/country/code eq null", [8]),
+    ("author/country eq null", [8]),
+    ("genre/parent/parent/name ne null", [4]),
+    ("length(author/name) eq null", [8]),
+    ("author/books/any() or author/name eq null", ALL),
     # collections
     ("chapters/any()", [1, 3]),
     ("chapters/any(c:c/pages gt 15)", [1]),
@@ -288,7 +342,7 @@ WRONG: list[tuple[str, str, str | None]] = [
     ("price add title eq 1", "TYPE_MISMATCH", "price"),
     ("tags eq 'a'", "TYPE_MISMATCH", "tags"),
     ("price in ('a')", "TYPE_MISMATCH", "price"),
-    ("price gt 1e99", "NUMBER_OUT_OF_RANGE", None),
+    (f"price gt {10**61}", "NUMBER_OUT_OF_RANGE", None),
 ]
 
 
@@ -301,3 +355,24 @@ async def test_an_invalid_filter_is_refused(
     assert (refused.value.status, refused.value.code) == (400, code)
     if target is not None:
         assert refused.value.target == target
+
+
+async def test_what_is_stored_as_no_number_or_as_infinity_is_compared_alike(bookshop: EngineDatabase) -> None:
+    async def work(unit: Any) -> None:
+        for number, value in ((2, float("nan")), (3, float("inf")), (4, float("-inf"))):
+            await unit.execute(update(tables.BOOKS).where(tables.BOOKS.c.id == book(number)).values(rating=value))
+
+    await bookshop.write(work)
+
+    async def found(condition: str) -> list[int]:
+        return ids(await ask(bookshop, "Books", f"$filter={condition}"))
+
+    assert await found("rating gt 4.25") == [1, 3, 7]
+    assert await found("rating ge 4.5") == [1, 3, 7]
+    assert await found("rating lt 4.3") == [4, 6]
+    assert await found("rating eq INF") == await found("rating gt 1e308") == [3]
+    assert await found("rating gt INF") == []
+    assert await found("rating ge -INF") == await found("rating le INF") == [1, 3, 4, 6, 7]
+    assert await found("not (rating ge -INF)") == [2, 5, 8]
+    assert await found("reviews/any() and rating gt author/books/$count") == [1]
+    assert await found("rating gt stock") == [3]

@@ -51,6 +51,7 @@ NUMBERS = st.one_of(
     literals(
         [Decimal(one) for one in ("9.99", "8.5", "4.25", "7.050", "0.001", "-1", "1e20", "4.5")], Primitive.DECIMAL
     ),
+    literals([float(one) for one in ("NaN", "INF", "-INF", "1e-300", "-1e300", "4.25")], Primitive.DOUBLE),
 )
 MOMENTS = literals(
     [datetime(1813, 1, 28, tzinfo=UTC), datetime(1968, 11, 1, tzinfo=UTC), datetime(2024, 5, 1, 8, 30, tzinfo=UTC)],

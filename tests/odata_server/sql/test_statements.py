@@ -144,7 +144,12 @@ BOMBS = [
     ("$filter=rating" + " mul 1e60" * 6 + " gt 1", None),
     ("$filter=rating" + " mul 1e-60" * 6 + " gt 1 or rating div 1e-60 div 1e-60 div 1e-60 div 1e-60 gt 1", None),
     ("$filter=price" + " mul 1e60" * 6 + " gt 1", None),
-    ("$filter=rating eq NaN", "TYPE_MISMATCH"),
+    ("$filter=rating eq NaN or NaN lt price or price add NaN gt 1", None),
+    ("$filter=rating mul 1e-320 gt 1e308 or rating div 1e-320 gt 1e308 or rating mul INF mul 0 gt INF", None),
+    (
+        "$compute=cast(1e300,Edm.Int64) as c,cast(INF,Edm.Decimal) as d,round(1e300) as e,NaN as f,rating mod INF as g",
+        None,
+    ),
     ("$filter=stock gt 1e60", None),
     ("$filter=price add 1e50 gt 1", None),
     ("$filter=published add duration'P999999999D' gt now()", "NUMBER_OUT_OF_RANGE"),

@@ -3,6 +3,9 @@
 SQLite stores decimals as scaled integers: addition aligns scales, multiplication adds them, division has
 `DIVISION_SCALE` decimals, truncated. On PostgreSQL integer arithmetic uses NUMERIC, which does not overflow. A division
 by zero is null.
+
+Floating-point numbers are calculated with as IEEE 754 says, except that what would be NaN is null, and that sizes of
+1e150 or more are null and of less than 1e-150 are zero before they are used: PostgreSQL raises errors on overflow.
 """
 
 from __future__ import annotations
@@ -11,9 +14,11 @@ import operator
 from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
+from math import inf, nan
+from sys import float_info
 from typing import Any
 
-from sqlalchemy import ColumnElement, Double, Numeric, and_, case, cast, func, literal, type_coerce
+from sqlalchemy import BindParameter, ColumnElement, Double, Numeric, and_, case, cast, func, literal, not_, type_coerce
 from sqlalchemy import Interval as IntervalType
 from sqlalchemy.types import BigInteger
 
@@ -39,6 +44,7 @@ from odata_server.sql.terms.typed import (
 __all__ = ["DIVISION_SCALE", "aligned", "as_double", "calculate", "negated", "scale_of"]
 
 DIVISION_SCALE = 6
+_DOUBLE_MAX = float_info.max
 _FIRST = datetime(1, 1, 2, tzinfo=UTC)
 _LAST = datetime(9999, 12, 30, tzinfo=UTC)
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
@@ -60,7 +66,7 @@ def as_double(term: Term, context: Context) -> ColumnElement[Any]:
     """Convert a number to floating point."""
     scale = scale_of(term) if context.sqlite else None
     if scale is not None:
-        return cast(term.element, Double()) / literal(float(10**scale), Double())
+        return cast(term.element, Double()) / _double(float(10**scale))
     return term.element if term.type in FLOATS else cast(term.element, Double())
 
 
@@ -96,8 +102,9 @@ def _inexact(left: Term, right: Term) -> bool:
 
 
 def _floating(name: str, left: Term, right: Term, context: Context) -> Term:
-    one, other = _tame(as_double(left, context), context), _tame(as_double(right, context), context)
-    divisor = func.nullif(other, literal(0.0, Double()))
+    most = inf if name == "mod" else _DOUBLE_MAX
+    one, other = (_tame(as_double(term, context), most) for term in (left, right))
+    divisor: ColumnElement[float] = func.nullif(other, _double(0.0), type_=Double())
     if name == "mod":
         result: Any = None
         if context.sqlite:
@@ -106,16 +113,22 @@ def _floating(name: str, left: Term, right: Term, context: Context) -> Term:
             result = cast(func.mod(cast(one, Numeric()), cast(divisor, Numeric())), Double())
     else:
         result = one / divisor if name.startswith("div") else _OPERATORS[name](one, other)
-    return Term(Primitive.DOUBLE, type_coerce(result, Double()))
+    if not context.sqlite:  # SQLite has no NaN
+        result = func.nullif(result, _double(nan), type_=Double())
+    return Term(Primitive.DOUBLE, result)
 
 
-def _tame(value: ColumnElement[Any], context: Context) -> ColumnElement[Any]:
-    """Limit a floating-point number for PostgreSQL, which raises errors on overflow and underflow."""
-    if context.sqlite:
+def _tame(value: ColumnElement[Any], most: float) -> ColumnElement[Any]:
+    """Limit a floating-point number to the range in which no operation overflows, and to what is above ``most``."""
+    if isinstance(value, BindParameter) and 1e-150 <= abs(value.value or 0) < 1e150:
         return value
     size = func.abs(value)
-    too_small, in_range = size < literal(1e-150, Double()), size < literal(1e150, Double())
-    return type_coerce(case((too_small, literal(0.0, Double())), (in_range, value)), Double())
+    too_small, too_large = size < _double(1e-150), size.between(_double(1e150), _double(most))
+    return case((too_small, _double(0.0)), (not_(too_large), value))
+
+
+def _double(value: float) -> ColumnElement[float]:
+    return literal(value, Double())
 
 
 def _divisor(value: ColumnElement[Any]) -> ColumnElement[Any]:

@@ -1,7 +1,12 @@
-"""``cast`` between primitive types, and ``isof``. Casts that are not exact on both databases raise 501."""
+"""``cast`` between primitive types, and ``isof``.
+
+Casts that are not exact on both databases raise 501; a value that the other type cannot hold is null.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import inf
 from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, Double, Numeric, String, Uuid, case, func, literal, type_coerce
@@ -68,6 +73,10 @@ def _refused(term: Term, type_name: str) -> ODataError:
 def _number(term: Term, wanted: Any, context: Context) -> Term:
     if wanted in FLOATS:
         return Term(wanted, as_double(term, context), NATIVE, term.nullable)
+    if term.type in FLOATS:
+        most = 2.0**63 if wanted in INTEGERS else inf
+        held = func.abs(term.element) < literal(most, Double())
+        term = replace(term, sql=type_coerce(case((held, term.element)), Double()), nullable=True)
     if not context.sqlite:
         number = sql_cast(term.element, Numeric())
         found: Any = func.trunc(number) if wanted in INTEGERS else number

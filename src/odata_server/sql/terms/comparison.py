@@ -2,6 +2,8 @@
 
 With ``exact`` False the caller keeps rows where the result is true, so SQL's null may stand for false, and plain
 comparisons that can use an index are enough. With ``exact`` True the result is true or false and never null.
+
+NaN is neither equal to, more nor less than any number, itself included; the infinities are more and less than all.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import operator
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from math import inf, isinf, isnan, nan, nextafter
 from typing import Any
 from uuid import UUID
 
@@ -66,7 +69,7 @@ def compare(name: str, left: Term, right: Term, context: Context, *, exact: bool
     left, right = _known(converted(left, right)), _known(converted(right, left))
     _check(name, left, right)
     if left.is_literal and right.is_literal:
-        return true() if _PYTHON[name](left.value, right.value) else false()
+        return true() if _holds(name, left.value, right.value) else false()
     if left.is_literal:
         name, left, right = _FLIPPED[name], right, left
     if left.finder is not None and right.is_literal and left.type not in NUMBERS:
@@ -76,14 +79,32 @@ def compare(name: str, left: Term, right: Term, context: Context, *, exact: bool
     if left.type not in NUMBERS:
         sql, other = bind(left, right, context), bind(right, left, context)
     elif right.is_literal:
+        if _is_beyond(name, left, right.value, context):
+            return left.element.is_not(None)
         number = _number(name, left, right.value, context)
         if number is None:
             return true() if name == "ne" else false()
         name, other = number
         sql = bind(left, right, context)
+        if name in {"gt", "ge"} and left.type in FLOATS and not context.sqlite:
+            return _without_nan(name, sql, float(right.value), exact and left.nullable)
     else:
         sql, other = aligned(left, right, context)
-    return _compared(name, sql, other, left.nullable, right.nullable, exact)
+    found = _compared(name, sql, other, left.nullable, right.nullable, exact)
+    if context.sqlite or right.is_literal:
+        return found
+    return _unless_nan(name, found, [one.element for one in (left, right) if one.type in FLOATS])
+
+
+def _holds(name: str, left: Any, right: Any) -> bool:
+    """Compare two literals."""
+    if _is_nan(left) or _is_nan(right):
+        return name == "ne"
+    return bool(_PYTHON[name](left, right))
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and isnan(value)
 
 
 def _known(term: Term) -> Term:
@@ -118,15 +139,48 @@ def _compared(
     return func.coalesce(result, false()) if either and exact else result
 
 
+# PostgreSQL takes NaN for equal to itself and for more than all other numbers; SQLite has no NaN.
+
+
+def _without_nan(name: str, element: ColumnElement[Any], value: float, exact: bool) -> Boolean:
+    """Return whether a floating-point number is more than (or equal to) a value, for PostgreSQL."""
+    if name == "gt" and value == inf:
+        return false()
+    least = value if name == "ge" else nextafter(value, inf)
+    found = element.between(literal(least, Double()), literal(inf, Double()))
+    return func.coalesce(found, false()) if exact else found
+
+
+def _unless_nan(name: str, found: Boolean, floats: Sequence[ColumnElement[Any]]) -> Boolean:
+    """Correct a comparison of two numbers for PostgreSQL, some of which are floating-point ``floats``."""
+    if name != "ne":
+        return and_(found, *(one.is_distinct_from(literal(nan, Double())) for one in floats))
+    both = [one.is_not_distinct_from(literal(nan, Double())) for one in floats]
+    return or_(found, and_(*both)) if len(both) == 2 else found
+
+
+def _is_double(term: Term, context: Context) -> bool:
+    return term.type in FLOATS or (term.storage is NATIVE and context.sqlite and term.type is Primitive.DECIMAL)
+
+
+def _is_beyond(name: str, left: Term, value: int | Decimal | float, context: Context) -> bool:
+    """Return whether every number that is exact is less than ``value``, or more: it is one of the infinities."""
+    if not isinstance(value, float) or not isinf(value) or _is_double(left, context):
+        return False
+    return name in ({"lt", "le"} if value > 0 else {"gt", "ge"})
+
+
 def _number(
     name: str, left: Term, value: int | Decimal | float, context: Context
 ) -> tuple[str, ColumnElement[Any]] | None:
-    """Return the operator, possibly adjusted, and the bound value; None if they can never be equal."""
-    if left.type in FLOATS or (left.storage is NATIVE and context.sqlite and left.type is Primitive.DECIMAL):
+    """Return the operator, possibly adjusted, and the bound value; None if nothing but ``ne`` holds."""
+    if _is_nan(value):
+        return None
+    if _is_double(left, context):
         return name, literal(float(value), Double())
+    if value in (inf, -inf):
+        return None
     number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
-    if not number.is_finite():
-        number = Decimal(10) ** 60 * (1 if number > 0 else -1)
     if left.type is Primitive.DECIMAL and left.storage is NATIVE:
         return name, literal(number, Numeric())
     floor, exactly = scaled(number, left.storage.scale if isinstance(left.storage, ScaledInteger) else 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Double, Numeric, case, cast, func, type_coerce
+from sqlalchemy import BigInteger, ColumnElement, Double, Numeric, case, cast, func, literal, not_, type_coerce
 
 from odata_server.edm import Primitive
 from odata_server.sql.terms.arithmetic import as_double, scale_of
@@ -13,6 +13,9 @@ from odata_server.sql.terms.storage import NATIVE, ScaledInteger
 from odata_server.sql.terms.typed import FLOATS, INTEGERS, Context, Term, materialised, whole
 
 __all__ = ["ceiling", "floor"]
+
+_WHOLE_FROM = 2.0**53
+"""From here on floating-point numbers have no fraction."""
 
 
 def _whole(name: str, term: Term, context: Context) -> Term:
@@ -51,14 +54,16 @@ def _floor(value: ColumnElement[Any], unit: int) -> ColumnElement[Any]:
 
 
 def _of_real(name: str, term: Term, context: Context) -> Term:
+    """Round a floating-point number on SQLite; those without a fraction may be more than an integer can hold."""
     value = as_double(term, context)
+    has_fraction = func.abs(value) < literal(_WHOLE_FROM, Double())
     cut: Any = cast(cast(value, BigInteger()), Double())
     if name == "round":
         result: Any = func.round(value)
     elif name == "floor":
-        result = case((value < cut, cut - 1.0), else_=cut)
+        result = case((not_(has_fraction), value), (value < cut, cut - 1.0), else_=cut)
     else:
-        result = case((value > cut, cut + 1.0), else_=cut)
+        result = case((not_(has_fraction), value), (value > cut, cut + 1.0), else_=cut)
     return Term(term.type, type_coerce(result, Double()), NATIVE, term.nullable)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from math import isnan
 from typing import Any
 
 from sqlalchemy import (
@@ -18,7 +19,9 @@ from sqlalchemy import (
     Text,
     Uuid,
     and_,
+    cast,
     literal,
+    null,
     type_coerce,
 )
 from sqlalchemy.types import TypeEngine
@@ -199,8 +202,8 @@ def literal_term(value: Any, type_: Primitive | str | None) -> Term:
         return NULL
     if isinstance(type_, str) and not isinstance(type_, Primitive):
         raise ODataError(501, "NOT_IMPLEMENTED", f"Values of {type_} are not supported by this service.")
-    if isinstance(value, Decimal | float):
-        _check_number(Decimal(repr(value)) if isinstance(value, float) else value)
+    if isinstance(value, Decimal):
+        _check_number(value)
     elif isinstance(value, str):
         check_text(value)
     elif isinstance(value, datetime):
@@ -225,12 +228,9 @@ _TYPE_OF: dict[type, Primitive] = {
 
 
 def _check_number(value: Decimal) -> None:
-    if value.is_nan():
-        raise bad_request("TYPE_MISMATCH", "NaN cannot be compared with anything.")
-    if value and value.is_finite():
-        exponent = value.as_tuple().exponent
-        if value.adjusted() > _EXPONENT_MAX or (isinstance(exponent, int) and exponent < -_EXPONENT_MAX):
-            raise bad_request("NUMBER_OUT_OF_RANGE", "A number has more than 60 digits before or after its point.")
+    exponent = value.as_tuple().exponent
+    if value and (value.adjusted() > _EXPONENT_MAX or (isinstance(exponent, int) and exponent < -_EXPONENT_MAX)):
+        raise bad_request("NUMBER_OUT_OF_RANGE", "A number has more than 60 digits before or after its point.")
 
 
 def check_text(value: str) -> None:
@@ -307,9 +307,11 @@ def free(term: Term, context: Context) -> ColumnElement[Any]:
 
 
 def materialised(term: Term, context: Context) -> Term:
-    """Return the term as SQL, with a literal in the default form of its type."""
+    """Return the term as SQL, with a literal in the default form of its type; NaN becomes null, as in calculations."""
     if term.sql is not None:
         return term
+    if isinstance(term.value, float) and isnan(term.value):
+        return Term(term.type, cast(null(), Double()))
     storage = NATIVE
     if context.sqlite and isinstance(term.value, Decimal):
         storage = ScaledInteger(decimals(term.value))
