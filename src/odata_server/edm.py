@@ -17,6 +17,7 @@ Annotations are what a model says about itself in the words of a vocabulary (CSD
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -57,6 +58,9 @@ __all__ = [
     "StructuredType",
     "Type",
 ]
+
+
+_WHOLE = re.compile(r"-?\d{1,19}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +173,50 @@ class EnumMember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnumType:
-    """An enumeration; values are transferred as member names."""
+    """An enumeration; values are transferred as member names.
+
+    ``is_flags``: a value combines members: their names with commas between them, those with the least values first; it
+    is stored like this, too, and each combination has one such form. ``numbers``: clients may write a bare number,
+    which only quoted ones are otherwise.
+    """
 
     name: str
     members: tuple[EnumMember, ...]
     is_flags: bool = False
+    numbers: bool = False
     annotations: tuple[Annotation, ...] = ()
+
+    def value_of(self, written: str | int) -> str | None:
+        """Return the value that a client wrote as names or numbers, in any order; None: there is none such."""
+        of = {one.name: one.value for one in self.members}
+        parts = str(written).split(",", len(of)) if self.is_flags else [str(written)]
+        numbers = [_number_of(part.strip(), of) for part in parts]
+        number = 0
+        for one in numbers:
+            if one is None:
+                return None
+            number |= one
+        if not self.is_flags:
+            name = parts[0].strip()
+            return name if name in of else next((one for one in of if of[one] == number), None)
+        return self._combined(number)
+
+    def _combined(self, number: int) -> str | None:
+        """Return the form of a combination of flags: members of several bits in place of those that they contain."""
+        exactly = next((one.name for one in self.members if one.value == number), None)
+        if exactly is not None:
+            return exactly
+        left, found = number, []
+        for one in sorted(self.members, key=lambda one: one.value, reverse=True):
+            if one.value > 0 and left & one.value == one.value:
+                left -= one.value
+                found.append(one.name)
+        return ",".join(reversed(found)) if not left and number > 0 else None
+
+
+def _number_of(written: str, of: Mapping[str, int]) -> int | None:
+    known = of.get(written)
+    return int(written) if known is None and _WHOLE.fullmatch(written) else known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -484,6 +526,9 @@ class Edm:
                     hidden = {one.name for one in owner.hidden} if isinstance(owner, EntityType) else set()
                     if not owner.property_by_name.keys() | hidden >= {own} or other not in target.property_by_name:
                         raise ValueError(f"{owner.name}/{navigation.name} joins unknown properties {own}, {other}")
+        for enum in self.enum_types.values():
+            if enum.is_flags and any(one.value < 0 for one in enum.members):
+                raise ValueError(f"{enum.name} has flags, so its members cannot be negative")
         for entity_type in self.entity_types.values():
             for name in entity_type.key:
                 if name not in entity_type.property_by_name:

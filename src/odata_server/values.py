@@ -134,14 +134,11 @@ def _guid(value: Any) -> str:
 
 
 def _enum(type_: EnumType) -> Read:
-    names = {member.name: member.name for member in type_.members}
-    names |= {str(member.value): member.name for member in type_.members}
-
     def read(value: Any) -> str:
-        if isinstance(value, str):
-            members = [names.get(part.strip()) for part in value.split(",", len(names))]
-            if None not in members and (type_.is_flags or len(members) == 1):
-                return ",".join(name for name in members if name is not None)
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        found = type_.value_of(value) if isinstance(value, str) or (type_.numbers and is_number) else None
+        if found is not None:
+            return found
         raise mismatch(value, f"a member of {type_.name}")
 
     return read

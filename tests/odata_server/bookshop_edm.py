@@ -42,6 +42,19 @@ STATUS = EnumType(
     name="OrderStatus",
     members=(EnumMember(name="Open", value=0), EnumMember(name="Paid", value=1), EnumMember(name="Shipped", value=2)),
 )
+DAYS = EnumType(
+    name="Days",
+    members=(
+        EnumMember(name="None", value=0),
+        EnumMember(name="Monday", value=1),
+        EnumMember(name="Tuesday", value=2),
+        EnumMember(name="Saturday", value=4),
+        EnumMember(name="Sunday", value=8),
+        EnumMember(name="Weekend", value=12),
+    ),
+    is_flags=True,
+    numbers=True,
+)
 STOCK_LINE = ComplexType(
     name="StockLine",
     properties=(
@@ -216,6 +229,7 @@ SHOP = EntityType(
         Property(name="closingTime", type=Primitive.TIME_OF_DAY, precision=6),
         _text("country_code", 2),
         Property(name="address", type=ADDRESS, nullable=False),
+        Property(name="open", type=DAYS),
     ),
     navigations=(_to_one("country", "Country", "country_code", "code"),),
 )
@@ -316,7 +330,7 @@ EDM = Edm(
             ORDER_ITEM,
         ),
         complex_types=(ADDRESS, STOCK_LINE),
-        enum_types=(FORMAT, STATUS),
+        enum_types=(FORMAT, STATUS, DAYS),
         operations=OPERATIONS,
         container=Container(
             entity_sets=(

@@ -174,10 +174,10 @@ ROWS: Mapping[Table, Sequence[Mapping[str, Any]]] = {
         ],
     ),
     tables.SHOPS: _rows(
-        ("id", "name", "opening_time", "closing_time", "country_code", "street", "city"),
+        ("id", "name", "opening_time", "closing_time", "country_code", "street", "city", "open"),
         [
-            (1, "Old Town", time(9, 30), time(18, 0), "DE", "Gasse 1", "Ulm"),
-            (2, "Station", time(6, 0), time(22, 15, 30), "GB", None, "York"),
+            (1, "Old Town", time(9, 30), time(18, 0), "DE", "Gasse 1", "Ulm", "Monday,Tuesday"),
+            (2, "Station", time(6, 0), time(22, 15, 30), "GB", None, "York", "Tuesday,Weekend"),
         ],
     ),
     tables.PROFILES: [{"id": 1, "motto": "More books than days", "currency": "EUR"}],

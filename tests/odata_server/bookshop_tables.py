@@ -240,6 +240,7 @@ SHOPS = Table(
     Column("country_code", ForeignKey(COUNTRIES.c.code)),
     Column("street", _string(100)),
     Column("city", _string(60), nullable=False),
+    Column("open", _string(60)),
 )
 PROFILES = Table(
     "profiles",

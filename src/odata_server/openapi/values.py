@@ -90,7 +90,7 @@ def value_schema(typed_: Property | Parameter | ReturnType, *, for_input: bool, 
     if isinstance(kind, ComplexType):
         return ref(f"{kind.name}{suffix}")
     if isinstance(kind, EnumType):
-        return _enum(kind)
+        return _enum(kind, for_input=for_input)
     if kind is Primitive.DECIMAL:
         return _decimal(typed_, for_input=for_input)
     if kind in _RANGES:
@@ -102,11 +102,13 @@ def value_schema(typed_: Property | Parameter | ReturnType, *, for_input: bool, 
     return dict(_PLAIN[kind])
 
 
-def _enum(kind: EnumType) -> Schema:
+def _enum(kind: EnumType, *, for_input: bool) -> Schema:
     names = [member.name for member in kind.members]
     if kind.is_flags:
-        return {"type": "string", "description": f"One or more of {', '.join(names)}, separated by commas."}
-    return {"type": "string", "enum": names}
+        named: Schema = {"type": "string", "description": f"One or more of {', '.join(names)}, separated by commas."}
+    else:
+        named = {"type": "string", "enum": names}
+    return {"anyOf": [named, {"type": "integer"}]} if kind.numbers and for_input else named
 
 
 def _whole(kind: Primitive, *, for_input: bool) -> Schema:

@@ -86,6 +86,24 @@ async def test_complex_values_are_kept_in_columns_or_as_json(bookshop: EngineDat
     assert (await shop.get(f"Orders({made['ID']})"))["shipTo"] == {"street": "A", "city": "B"}
 
 
+async def test_flags_are_accepted_in_any_order_and_as_a_number(bookshop: EngineDatabase) -> None:
+    shop = Shop(bookshop)
+    for number, (written, value) in enumerate(
+        (("Tuesday,Monday", "Monday,Tuesday"), (12, "Weekend"), ("0", "None")), 3
+    ):
+        made = await shop.done("POST", "Shops", {"ID": number, "name": "x", "address": {"city": "y"}, "open": written})
+        assert made["open"] == value
+        assert [
+            one["ID"] for one in (await shop.get(f"Shops?$filter=open%20eq%20'{value}'%20and%20ID%20gt%202"))["value"]
+        ]
+    assert await shop.refused("PATCH", "Shops(3)", {"open": "Friday"}) == (400, [("TYPE_MISMATCH", "open")])
+    assert await shop.refused("PATCH", "Shops(3)", {"open": 99}) == (400, [("TYPE_MISMATCH", "open")])
+    await shop.done("PATCH", f"Books({book(1)})", {"format": "1"})
+    assert (await shop.get(f"Books({book(1)})"))["format"] == "Hardcover"
+    # a bare number only for an enumeration that takes numbers
+    assert await shop.refused("PATCH", f"Books({book(1)})", {"format": 1}) == (400, [("TYPE_MISMATCH", "format")])
+
+
 async def test_all_missing_values_and_dangling_references_are_reported_at_once(bookshop: EngineDatabase) -> None:
     shop = Shop(bookshop)
     body = {

@@ -195,7 +195,7 @@ def _number(
 def converted(term: Term, other: Term) -> Term:
     """Convert a literal to the type of the other operand.
 
-    It handles a quoted GUID, the name of an enumeration's member, and a date as midnight. Raise 400 TYPE_MISMATCH for a
+    It handles a quoted GUID, members of an enumeration, and a date as midnight. Raise 400 TYPE_MISMATCH for a
     text that is not a GUID or not the name of a member.
     """
     if not term.is_literal or term.is_null or other.collection:
@@ -203,13 +203,18 @@ def converted(term: Term, other: Term) -> Term:
     value, wanted = term.value, other.type
     if wanted is Primitive.GUID and isinstance(value, str):
         return Term(Primitive.GUID, value=_guid(value, other), nullable=False)
-    if isinstance(wanted, EnumType) and isinstance(value, str):
-        if value not in {member.name for member in wanted.members}:
+    if isinstance(wanted, EnumType) and term.type != wanted and _is_member(value, wanted):
+        member = wanted.value_of(value)
+        if member is None:
             raise mismatch(f"{wanted.name} has no member {value!r}.", other)
-        return Term(wanted, value=value, nullable=False)
+        return Term(wanted, value=member, nullable=False)
     if wanted is Primitive.DATE_TIME_OFFSET and type(value) is date:
         return Term(wanted, value=datetime.combine(value, time(), UTC), nullable=False)
     return term
+
+
+def _is_member(value: Any, of: EnumType) -> bool:
+    return isinstance(value, str) or (of.numbers and isinstance(value, int) and not isinstance(value, bool))
 
 
 def _guid(text: str, other: Term) -> str:

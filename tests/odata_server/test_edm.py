@@ -1,0 +1,49 @@
+"""What a model refuses when it is declared, and the values of its enumerations."""
+
+from __future__ import annotations
+
+import pytest
+
+from odata_server.edm import Container, Edm, EnumMember, EnumType, Schema
+from tests.odata_server.bookshop_edm import DAYS, FORMAT
+
+WRITTEN: list[tuple[EnumType, str | int, str | None]] = [
+    (FORMAT, "EBook", "EBook"),
+    (FORMAT, " EBook ", "EBook"),
+    (FORMAT, "2", "EBook"),
+    (FORMAT, "3", None),
+    (FORMAT, "ebook", None),
+    (FORMAT, "EBook,Hardcover", None),
+    (FORMAT, "", None),
+    (DAYS, "Monday", "Monday"),
+    (DAYS, "Tuesday,Monday", "Monday,Tuesday"),
+    (DAYS, " Tuesday , 1", "Monday,Tuesday"),
+    (DAYS, "Monday,Monday", "Monday"),
+    (DAYS, "Saturday,Sunday", "Weekend"),
+    (DAYS, "Weekend,Saturday,Monday", "Monday,Weekend"),
+    (DAYS, 0, "None"),
+    (DAYS, "None,Monday", "Monday"),
+    (DAYS, 15, "Monday,Tuesday,Weekend"),
+    (DAYS, 16, None),
+    (DAYS, -1, None),
+    (DAYS, "Monday,", None),
+    (DAYS, "Monday,Friday", None),
+    (DAYS, ",".join(["Monday"] * 8), None),
+]
+
+
+@pytest.mark.parametrize(("of", "written", "value"), WRITTEN)
+def test_each_value_of_an_enumeration_has_one_form(of: EnumType, written: str | int, value: str | None) -> None:
+    assert of.value_of(written) == value
+    if value is not None:
+        assert of.value_of(value) == value
+
+
+def _edm(**parts: object) -> Edm:
+    return Edm(Schema(**{"namespace": "Own", "entity_types": (), "container": Container(), **parts}))  # type: ignore[arg-type]
+
+
+def test_flags_cannot_be_negative() -> None:
+    odd = EnumType(name="Odd", members=(EnumMember(name="A", value=-1),), is_flags=True)
+    with pytest.raises(ValueError, match="Odd has flags, so its members cannot be negative"):
+        _edm(enum_types=(odd,))
