@@ -34,12 +34,13 @@ def plan_call(x: Exchange) -> Work:
     entity_set = target.entity_set if target is not None else x.resource.result_set
     x.permit_passing()
     x.permit("invoke", entity_set if target is not None else None, operation=operation)
+    given = _from_url(x, operation) if is_function else _from_body(x)
+    operation = _overload(x, operation, given) if is_function else operation
     returns = operation.returns
     check_options(x.options, ENTITY_OPTIONS if returns is not None and returns.entity_type else frozenset())
     if returns is not None and returns.entity_type and x.options.expand:
         result_set = x.resource.result_set or x.edm.set_of(returns.entity_type)
         x.permit_expanded(x.edm.entity_types[returns.entity_type], result_set, x.options.expand)
-    given = _from_url(x, operation) if is_function else _from_body(x)
     parameters = decode_parameters(x.edm, operation, given, x.links.key_of)
     return lambda unit: _call(x, unit, operation, parameters, entity_set)
 
@@ -52,7 +53,7 @@ def _from_url(x: Exchange, operation: Operation) -> dict[str, object]:
     aliases = x.options.aliases
     given = {name: constant(expression, aliases, name) for name, expression in x.resource.arguments.items()}
     if not given:
-        names = {parameter.name for parameter in operation.parameters}
+        names = {parameter.name for one in x.edm.overloads(operation) for parameter in one.parameters}
         for name, text in x.options.custom:
             if name in names:
                 given[name] = constant(parse_literal(text, name), aliases, name)
@@ -60,6 +61,24 @@ def _from_url(x: Exchange, operation: Operation) -> dict[str, object]:
             if name in names and name not in given:
                 given[name] = constant(expression, aliases, name)
     return given
+
+
+def _overload(x: Exchange, operation: Operation, given: Mapping[str, object]) -> Operation:
+    """Return the overload of a function that is called: with the parameters that are given, and fewest others.
+
+    Raise 400 if there is none. If only one overload has these parameters, what it lacks is told later.
+    """
+    overloads = x.edm.overloads(operation)
+    if len(overloads) == 1:
+        return operation
+    having = [one for one in overloads if {it.name for it in one.parameters} >= given.keys()]
+    if len(having) == 1:
+        return having[0]
+    fitting = [one for one in having if all(it.nullable or it.name in given for it in one.parameters)]
+    if not fitting:
+        forms = " or ".join(f"({', '.join(it.name for it in one.parameters)})" for one in overloads)
+        raise bad_request("UNKNOWN_PARAMETER", f"{operation.name} takes {forms}.")
+    return min(fitting, key=lambda one: len(one.parameters))
 
 
 def _from_body(x: Exchange) -> Mapping[str, object]:

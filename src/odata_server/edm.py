@@ -511,9 +511,10 @@ class Edm:
             if entity_set.entity_type not in self.entity_types:
                 raise ValueError(f"entity set {entity_set.name} is of unknown type {entity_set.entity_type}")
             self._sets_of.setdefault(entity_set.entity_type, []).append(entity_set)
-        self._check()
+        self._check_structures()
+        self._check_operations()
 
-    def _check(self) -> None:
+    def _check_structures(self) -> None:
         for owner in (*self.entity_types.values(), *self.complex_types.values()):
             names = [one.name for one in (*owner.properties, *owner.navigations)]
             if len(names) != len(set(names)):
@@ -534,6 +535,13 @@ class Edm:
                 if name not in entity_type.property_by_name:
                     raise ValueError(f"{entity_type.name} has no key property {name}")
 
+    def _check_operations(self) -> None:
+        for named in self.operations.values():
+            if len({isinstance(one, Action) for one in named}) > 1:
+                raise ValueError(f"{named[0].name} is both an action and a function")
+            for operation in named:
+                _check_overloads(self.overloads(operation))
+
     def qualified(self, name: str) -> str:
         """Return the qualified name: ``Promotions`` -> ``PublicAPI.Promotions``."""
         return f"{self.namespace}.{name}"
@@ -552,6 +560,30 @@ class Edm:
             if operation.binding == entity_type and operation.binding_collection == collection:
                 return operation
         return None
+
+    def overloads(self, operation: Operation) -> tuple[Operation, ...]:
+        """Return the operations of a name that are bound alike; the names of their parameters tell them apart."""
+        return tuple(
+            one
+            for one in self.operations[operation.name]
+            if (one.binding, one.binding_collection) == (operation.binding, operation.binding_collection)
+        )
+
+
+def _check_overloads(overloads: tuple[Operation, ...]) -> None:
+    """Refuse what no call could tell apart (CSDL 4.01, 12.2). Raise ValueError."""
+    first = overloads[0]
+    called = first.name if first.binding is None else f"{first.name} of {first.binding}"
+    for one in overloads:
+        names = [parameter.name for parameter in one.parameters]
+        if len(names) != len(set(names)):
+            raise ValueError(f"{called} has a parameter twice")
+    if len(overloads) > 1 and isinstance(first, Action):
+        raise ValueError(f"the action {called} is declared twice")
+    if len({frozenset(parameter.name for parameter in one.parameters) for one in overloads}) < len(overloads):
+        raise ValueError(f"two overloads of the function {called} have parameters of the same names")
+    if any(one.returns != first.returns for one in overloads):
+        raise ValueError(f"the overloads of the function {called} return different types")
 
 
 def _by_name(kind: str, values: tuple[Any, ...]) -> dict[str, Any]:

@@ -115,15 +115,21 @@ def _below(element: ET.Element, path: str, tags: set[str]) -> Iterator[str]:
 
 
 def _path(element: ET.Element, path: str) -> str:
-    """Return the path of an element: the names from its schema downwards, for operations also their binding."""
+    """Return the path of an element: the names from its schema downwards, for operations also their binding, and
+    for functions, which may have overloads, their parameters.
+    """
     tag = _tag(element)
     if tag == "Annotation":
         return f"{path}@{_term(element)}"
     if tag in _UNNAMED:
         return path
     name = element.get("Name", f"${tag}")
-    if tag in ("Action", "Function") and element.get("IsBound") == "true":
-        name += f"({next(child.get('Type', '') for child in element if _tag(child) == 'Parameter')})"
+    if tag in ("Action", "Function"):
+        parameters = [child for child in element if _tag(child) == "Parameter"]
+        told = [child.get("Type", "") for child in parameters[:1] if element.get("IsBound") == "true"]
+        if tag == "Function":
+            told += [child.get("Name", "") for child in parameters[len(told) :]]
+        name += f"({', '.join(told)})" if told else ""
     return f"{path}/{name}" if path else name
 
 

@@ -298,11 +298,26 @@ OPERATIONS: tuple[Operation, ...] = (
         returns=ReturnType(type=Primitive.DECIMAL, precision=12, scale=2),
     ),
     Function(
+        name="priceIn",
+        binding="Book",
+        parameters=(Parameter(name="discount", type=Primitive.DECIMAL, nullable=False, precision=5, scale=4),),
+        returns=ReturnType(type=Primitive.DECIMAL, precision=12, scale=2),
+    ),
+    Function(
         name="cheapest", binding="Book", binding_collection=True, returns=ReturnType(entity_type="Book", nullable=True)
     ),
     Function(
         name="greet",
         parameters=(Parameter(name="name", type=Primitive.STRING, nullable=False),),
+        returns=ReturnType(type=Primitive.STRING, nullable=False, media_type="text/plain"),
+    ),
+    Function(
+        name="greet",
+        parameters=(
+            Parameter(name="name", type=Primitive.STRING, nullable=False),
+            Parameter(name="title", type=Primitive.STRING, nullable=False),
+            Parameter(name="word", type=Primitive.STRING),
+        ),
         returns=ReturnType(type=Primitive.STRING, nullable=False, media_type="text/plain"),
     ),
     Function(name="stockReport", returns=ReturnType(type=STOCK_LINE, collection=True, nullable=False)),

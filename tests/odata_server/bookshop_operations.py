@@ -67,7 +67,8 @@ async def _crash(unit: SqlUnit, call: OperationCall) -> Result:
 
 async def _price_in(unit: SqlUnit, call: OperationCall) -> Result:
     price = (await unit.connection.execute(select(BOOKS.c.price).where(BOOKS.c.id == _book(call))))[0][0]
-    return Result(value=(price * call.parameters["rate"]).quantize(_CENT))
+    factor = 1 - call.parameters["discount"] if "discount" in call.parameters else call.parameters["rate"]
+    return Result(value=(price * factor).quantize(_CENT))
 
 
 async def _cheapest(unit: SqlUnit, call: OperationCall) -> Result:
@@ -76,7 +77,8 @@ async def _cheapest(unit: SqlUnit, call: OperationCall) -> Result:
 
 
 async def _greet(unit: SqlUnit, call: OperationCall) -> Result:
-    return Result(value=f"Good morning, {call.parameters['name']}!")
+    title = f"{call.parameters['title']} " if "title" in call.parameters else ""
+    return Result(value=f"{call.parameters.get('word', 'Good morning')}, {title}{call.parameters['name']}!")
 
 
 async def _stock_report(unit: SqlUnit, call: OperationCall) -> Result:

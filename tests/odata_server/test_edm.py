@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from odata_server.edm import Container, Edm, EnumMember, EnumType, Schema
+from odata_server.edm import (
+    Action,
+    Container,
+    Edm,
+    EnumMember,
+    EnumType,
+    Function,
+    Operation,
+    Parameter,
+    Primitive,
+    ReturnType,
+    Schema,
+)
 from tests.odata_server.bookshop_edm import DAYS, FORMAT
 
 WRITTEN: list[tuple[EnumType, str | int, str | None]] = [
@@ -47,3 +59,31 @@ def test_flags_cannot_be_negative() -> None:
     odd = EnumType(name="Odd", members=(EnumMember(name="A", value=-1),), is_flags=True)
     with pytest.raises(ValueError, match="Odd has flags, so its members cannot be negative"):
         _edm(enum_types=(odd,))
+
+
+def _function(*names: str, returns: Primitive = Primitive.STRING, of: Primitive = Primitive.STRING) -> Function:
+    parameters = tuple(Parameter(name=name, type=of) for name in names)
+    return Function(name="find", parameters=parameters, returns=ReturnType(type=returns))
+
+
+AMBIGUOUS: list[tuple[tuple[Operation, ...], str]] = [
+    (
+        (_function("a", "b"), _function("b", "a", of=Primitive.DATE)),
+        "two overloads of the function find have parameters of the same names",
+    ),
+    ((_function("a", "a"),), "find has a parameter twice"),
+    ((_function("a"), _function("b", returns=Primitive.DATE)), "overloads of the function find return different types"),
+    ((Action(name="go"), Action(name="go", parameters=(Parameter(name="a"),))), "the action go is declared twice"),
+    ((_function("a"), Action(name="find")), "find is both an action and a function"),
+]
+
+
+@pytest.mark.parametrize(("operations", "message"), AMBIGUOUS, ids=[message for _, message in AMBIGUOUS])
+def test_operations_that_no_call_could_tell_apart_are_refused(operations: tuple[Operation, ...], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        _edm(operations=operations)
+
+
+def test_overloads_with_other_parameters_are_accepted() -> None:
+    one, other = _function("a"), _function("a", "b")
+    assert _edm(operations=(one, other)).overloads(one) == (one, other)

@@ -506,7 +506,8 @@ class Operations:
             for called, suffix in ((operation.name, ""), (self._edm.qualified(operation.name), ".qualified")):
                 taken = [one["name"] for one in in_path]
                 end, parameters, item = self._item(operation, access, taken)
-                operation_id = f"{owner}.{operation.name}{suffix}"
+                number = self._edm.overloads(operation).index(operation)
+                operation_id = f"{owner}.{operation.name}{suffix}{f'.{number}' if number else ''}"
                 (described_,) = item.values()
                 described_ |= {"operationId": operation_id, "tags": [name]}
                 paths[f"{path}/{called}{end}"] = {"parameters": [*in_path, *parameters], **item}

@@ -238,8 +238,10 @@ class _Document:
             parameters = operation.findall(f"{EDM}Parameter")
             bound = operation.get("IsBound") == "true"
             binding = parameters[0].get("Type") if bound else None
-            overload = (_local(operation) if not bound else "", operation.get("Name"), binding)
+            overload: tuple[object, ...] = (_local(operation) if not bound else "", operation.get("Name"), binding)
             names = [one.get("Name") for one in parameters]
+            if operation.tag == f"{EDM}Function":
+                overload = (*overload, frozenset(names))
             if overload in seen or len(names) != len(set(names)):
                 yield f"operation {overload} {names} is not unique"
             seen.add(overload)

@@ -39,7 +39,7 @@ class ShopSource(SqlSource):
         if name == "greet":
             return Result(value=f"Hello {parameters['name']}")
         if name == "priceIn":
-            return Result(value=parameters["rate"] * 2)
+            return Result(value=parameters.get("rate", 1) * 2)
         if name == "cheapest":
             return Result(key={"ID": book(8)})
         if name == "order":

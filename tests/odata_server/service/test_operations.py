@@ -31,6 +31,28 @@ async def test_functions_accept_parameters_in_every_form(reader: Client, path: s
     assert (call.binding, call.entity_set.name) == ({"ID": book(2)}, "Books")
 
 
+@pytest.mark.parametrize(
+    ("path", "parameters"),
+    [
+        (f"{EMMA}/priceIn(discount=0.5)", {"discount": Decimal("0.5")}),
+        (f"{EMMA}/Bookshop.priceIn?discount=0.5", {"discount": Decimal("0.5")}),
+        (f"{EMMA}/priceIn(discount=@d)?@d=0.5", {"discount": Decimal("0.5")}),
+        (f"{EMMA}/priceIn?@discount=0.5", {"discount": Decimal("0.5")}),
+        ("greet(name='Bo')", {"name": "Bo"}),
+        ("greet(title='Ms',name='Bo')", {"title": "Ms", "name": "Bo"}),
+        ("greet(title='Ms',word='Hi',name='Bo')", {"title": "Ms", "word": "Hi", "name": "Bo"}),
+        ("greet?name='Bo'&title='Ms'", {"title": "Ms", "name": "Bo"}),
+    ],
+)
+async def test_the_overload_is_called_that_has_the_parameters(
+    reader: Client, path: str, parameters: dict[str, object]
+) -> None:
+    assert (await reader("GET", path)).status == 200
+    (call,) = reader.source.calls
+    assert call.parameters == parameters
+    assert {one.name for one in call.operation.parameters} >= parameters.keys()
+
+
 async def test_decimals_of_results_are_quoted_on_request(reader: Client) -> None:
     accept = "application/json;IEEE754Compatible=true"
     found = await reader.get(f"{EMMA}/priceIn(currency='USD',rate=1.25)", Accept=accept)
@@ -74,6 +96,12 @@ async def test_actions_are_called_with_their_parameters_and_return_their_results
         ("POST", f"{NOBODY}/restock", {"quantity": 2}, 404, "NOT_FOUND"),
         ("GET", f"{NOBODY}/priceIn(currency='USD',rate=1)", None, 404, "NOT_FOUND"),
         ("GET", f"{EMMA}/priceIn(currency='USD')", None, 400, "REQUIRED"),
+        ("GET", f"{EMMA}/priceIn(currency='USD',discount=1)", None, 400, "UNKNOWN_PARAMETER"),
+        ("GET", f"{EMMA}/priceIn()", None, 400, "UNKNOWN_PARAMETER"),
+        ("GET", "greet", None, 400, "UNKNOWN_PARAMETER"),
+        ("GET", "greet(word='Hi')", None, 400, "MULTIPLE_ERRORS"),
+        ("GET", "greet(name='Bo',word='Hi')", None, 400, "REQUIRED"),
+        ("GET", "greet(other=1)", None, 400, "UNKNOWN_PARAMETER"),
         ("GET", f"{EMMA}/priceIn(currency='USDX',rate=1)", None, 400, "TOO_LONG"),
         ("GET", f"{EMMA}/priceIn(currency=USD,rate=1)", None, 400, None),
         ("GET", f"{EMMA}/priceIn(currency='USD',currency='USD',rate=1)", None, 400, None),

@@ -198,7 +198,9 @@ async def test_operations_are_executed_by_their_handlers(bookshop: EngineDatabas
     )
     assert (await shop.get(f"{PRIDE}/Bookshop.priceIn(currency='USD',rate=2)"))["value"] == 19.98
     assert (await shop.get("Books/Bookshop.cheapest()"))["title"] == "Beowulf"
+    assert (await shop.get(f"{PRIDE}/Bookshop.priceIn(discount=0.1)"))["value"] == 8.99
     assert (await shop.get("greet(name='Ada')"))["value"] == "Good morning, Ada!"
+    assert (await shop.get("greet(name='Ada',title='Ms')"))["value"] == "Good morning, Ms Ada!"
     assert [one["stock"] for one in (await shop.get("stockReport()"))["value"]] == [333, 42, 100]
     assert (await shop.done("POST", "closeShop", {"reason": "rain"}))["value"] == "closed: rain"
     assert (await shop.done("POST", "Books/Bookshop.reprice", {"percent": 10}))["value"] == 8
