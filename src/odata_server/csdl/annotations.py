@@ -22,9 +22,28 @@ from odata_server.edm import (
     Reference,
 )
 
-__all__ = ["EXPAND_DEPTH_MAX", "of_container", "of_property", "of_set", "references"]
+__all__ = ["EXPAND_DEPTH_MAX", "TRANSFORMATIONS", "of_container", "of_property", "of_set", "references"]
 
 EXPAND_DEPTH_MAX = 4
+TRANSFORMATIONS = (
+    "aggregate",
+    "bottomcount",
+    "bottompercent",
+    "bottomsum",
+    "compute",
+    "concat",
+    "filter",
+    "groupby",
+    "identity",
+    "orderby",
+    "search",
+    "skip",
+    "top",
+    "topcount",
+    "toppercent",
+    "topsum",
+)
+"""What ``$apply`` consists of; there are neither custom aggregates nor custom methods of aggregation."""
 
 _OASIS = "https://oasis-tcs.github.io/odata-vocabularies/vocabularies"
 _SAP = "https://sap.github.io/odata-vocabularies/vocabularies"
@@ -120,6 +139,14 @@ def of_container(edm: Edm) -> tuple[Annotation, ...]:
             "SupportedFormats": ("multipart/mixed", "application/json"),
         }
     )
+    apply = Record(
+        {
+            "Transformations": TRANSFORMATIONS,
+            "CustomAggregationMethods": (),
+            "Rollup": EnumMemberValue(("Aggregation.RollupType/MultipleHierarchies",)),
+            "From": False,
+        }
+    )
     return _merged(
         edm.schema.container.annotations,
         [
@@ -134,6 +161,7 @@ def of_container(edm: Edm) -> tuple[Annotation, ...]:
             Annotation("Capabilities.AsynchronousRequestsSupported", False),
             Annotation("Capabilities.CrossJoinSupported", False),
             Annotation("Capabilities.KeyAsSegmentSupported", False),
+            *([Annotation("Aggregation.ApplySupportedDefaults", apply)] if edm.schema.container.entity_sets else []),
             Annotation("Capabilities.DefaultCapabilities", Record({"ChangeTracking": Record({"Supported": False})})),
         ],
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import chain, product
 from math import prod
-from typing import Any
+from typing import Any, NoReturn
 
 from sqlalchemy import (
     BigInteger,
@@ -61,6 +61,7 @@ from odata_server.syntax import (
     ApplySearch,
     Compute,
     Concat,
+    CustomTransformation,
     Filter,
     GroupBy,
     Identity,
@@ -195,6 +196,7 @@ def _with_all(part: Derived, terms: Mapping[str, Term]) -> Select[Any]:
 
 
 _STEPS_MAX = 20
+_METHODS = frozenset({"sum", "min", "max", "average", "countdistinct"})
 _OF_AMOUNTS = frozenset({"sum", "average", "min", "max"})
 
 
@@ -294,8 +296,16 @@ class _Steps:
                 self._most(one)
             case TopOf():
                 self._sharing(one)
-            case _:
-                raise not_implemented(f"The transformation {getattr(one, 'name', type(one).__name__)}")
+            case CustomTransformation():
+                self._refuse(one.name, "transformation")
+
+    def _refuse(self, name: str, kind: str) -> NoReturn:
+        """Raise 501 for what OData or the model defines, 400 for a name that nobody does."""
+        edm = self.scope.uses.model.edm
+        own = name.removeprefix(f"{edm.namespace}.")
+        if "." in name and (own == name or own not in edm.operations):
+            raise bad_request("QUERY_SYNTAX", f"There is no {kind} {name}.", "$apply")
+        raise not_implemented(f"The {kind} {name}")
 
     def _most(self, one: TopOf) -> Derived:
         """Order the rows by an expression, and keep so many."""
@@ -458,6 +468,8 @@ class _Steps:
                 raise bad_request("QUERY_SYNTAX", f"{name} occurs twice.", "$apply")
             before = self.scope.uses.weight
             units[name] = ()
+            if item.method is not None and item.method not in _METHODS:
+                self._refuse(item.method, "aggregation method")
             if item.method is None:
                 terms[name] = _counted(item, reader)
             else:
@@ -514,11 +526,14 @@ def _grouping(element: ColumnElement[Any]) -> ColumnElement[Any]:
 
 
 def _counted(item: AggregateExpression, reader: Translator) -> Term:
-    """Return the number of rows of a group, or of entities at the end of a path. Raise 501 for custom aggregates."""
+    """Return the number of rows of a group, or of entities at the end of a path. Raise 400 for a custom aggregate."""
     if item.from_:
         raise not_implemented("aggregate with from")
     if not isinstance(item.expression, CountOf):
-        raise not_implemented("A custom aggregate")
+        name = getattr(item.expression, "name", "an expression")
+        raise bad_request(
+            "QUERY_SYNTAX", f"There is no custom aggregate {name}; say how to: 'with sum as total'.", "$apply"
+        )
     if item.expression.source is None:
         return Term(Primitive.INT64, func.count(), nullable=False)
     total = _sum(materialised(reader.term(item.expression), reader.context), reader.context)
@@ -526,7 +541,7 @@ def _counted(item: AggregateExpression, reader: Translator) -> Term:
 
 
 def aggregated(item: AggregateExpression, term: Term, context: Context) -> Term:
-    """Return the value of an aggregate of ``term`` over the rows of a group. Raise 400, and 501 for custom methods."""
+    """Return the value of an aggregate of ``term`` over the rows of a group. Raise 400."""
     if item.from_:
         raise not_implemented("aggregate with from")
     if item.alias is None:
@@ -539,9 +554,7 @@ def aggregated(item: AggregateExpression, term: Term, context: Context) -> Term:
         return _least_or_most(item.method, term)
     if item.method == "sum":
         return _sum(term, context)
-    if item.method == "average":
-        return _average(term, context)
-    raise not_implemented(f"The aggregation method {item.method}")
+    return _average(term, context)
 
 
 def _least_or_most(method: str, term: Term) -> Term:

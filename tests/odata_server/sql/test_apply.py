@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from odata_server.csdl.annotations import TRANSFORMATIONS
 from odata_server.engines import EngineDatabase
 from odata_server.errors import ODataError
 from tests.odata_server.bookshop import author
@@ -194,9 +195,46 @@ WRONG = [
     ("topsum('a',price)", 400, "TYPE_MISMATCH"),
     ("topcount(1.5,price)", 400, "TYPE_MISMATCH"),
     ("bottomcount(0,price)", 400, "TYPE_MISMATCH"),
-    ("aggregate(price with Bookshop.median as m)", 501, "NOT_IMPLEMENTED"),
+    ("aggregate(price with Bookshop.median as m)", 400, "QUERY_SYNTAX"),
+    ("aggregate(price with Bookshop.cheapest as m)", 501, "NOT_IMPLEMENTED"),
+    ("aggregate(price)", 400, "QUERY_SYNTAX"),
+    ("aggregate(Turnover)", 400, "QUERY_SYNTAX"),
+    ("aggregate(price with sum from language with max as m)", 501, "NOT_IMPLEMENTED"),
+    ("expand(chapters)", 400, "QUERY_SYNTAX"),
+    ("topmost(3,price)", 400, "QUERY_SYNTAX"),
+    ("Bookshop.bestsellers()", 400, "QUERY_SYNTAX"),
+    ("Other.cheapest()", 400, "QUERY_SYNTAX"),
+    ("Bookshop.cheapest()", 501, "NOT_IMPLEMENTED"),
+    ("nest(identity as all)", 501, "NOT_IMPLEMENTED"),
+    ("join(chapters as chapter)", 501, "NOT_IMPLEMENTED"),
+    ("outerjoin(chapters as chapter)", 501, "NOT_IMPLEMENTED"),
+    ("addnested(chapters,identity as all)", 501, "NOT_IMPLEMENTED"),
+    ("ancestors($root/Genres,Tree,ID,identity)", 501, "NOT_IMPLEMENTED"),
+    ("descendants($root/Genres,Tree,ID,identity)", 501, "NOT_IMPLEMENTED"),
+    ("traverse($root/Genres,Tree,ID,preorder)", 501, "NOT_IMPLEMENTED"),
     ("/".join(["identity"] * 21), 400, "EXPRESSION_TOO_LARGE"),
 ]
+
+
+WORKING = {
+    "aggregate": "($count as n)",
+    "compute": "(price mul 2 as twice)",
+    "concat": "(identity,identity)",
+    "filter": "(price gt 1)",
+    "groupby": "((language))",
+    "identity": "",
+    "orderby": "(price)",
+    "search": "(emma)",
+    "skip": "(1)",
+    "top": "(1)",
+    **dict.fromkeys(("topcount", "topsum", "toppercent", "bottomcount", "bottomsum", "bottompercent"), "(1,price)"),
+}
+
+
+async def test_every_transformation_works_that_the_metadata_declares(library: EngineDatabase) -> None:
+    assert set(TRANSFORMATIONS) == WORKING.keys()
+    for name in TRANSFORMATIONS:
+        assert (await ask(library, "Books", f"$apply={name}{WORKING[name]}")).items, name
 
 
 @pytest.mark.parametrize(("apply", "status", "code"), WRONG, ids=[one[:40] for one, _, _ in WRONG])
