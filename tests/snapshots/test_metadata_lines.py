@@ -47,7 +47,8 @@ def other_children(root: ET.Element, kinds: Kinds) -> Iterator[str]:
             if kinds.are_new(parent.tag, child.tag):
                 del parent[place]
                 yield f"no {child.tag} {child.attrib}"
-                if place and children[place - 1].tag == child.tag:
+                is_ordered = "Target" not in child.attrib  # blocks of annotations may come in any order
+                if is_ordered and place and children[place - 1].tag == child.tag:
                     parent.insert(place - 1, child)
                     yield f"{child.tag} {child.attrib} comes earlier"
                 parent[:] = children

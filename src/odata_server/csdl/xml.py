@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from xml.etree import ElementTree as ET
 
@@ -60,10 +60,15 @@ def render_xml(edm: Edm, version: str = "4.01") -> bytes:
 
 
 class _Writer:
-    """Writes the elements of one model."""
+    """Writes the elements of one model.
+
+    Annotations come after all elements, in blocks that name their targets: parsers for user interfaces, such as those
+    of SAP's tools, read no annotations inside of the elements.
+    """
 
     def __init__(self, edm: Edm) -> None:
         self._edm = edm
+        self._annotated: list[tuple[str, Sequence[Annotation]]] = []
 
     def write_schema(self, parent: ET.Element) -> None:
         schema = self._edm.schema
@@ -76,7 +81,14 @@ class _Writer:
         for operation in schema.operations:
             self._operation(parent, operation)
         self._container(parent)
+        for target, stated in self._annotated:
+            _annotate(ET.SubElement(parent, "Annotations", {"Target": target}), stated)
         _annotate(parent, schema.annotations)
+
+    def _annotate(self, annotations: Sequence[Annotation], *path: str) -> None:
+        """Note the annotations of the element at a path from the schema."""
+        if annotations:
+            self._annotated.append((self._edm.qualified("/".join(path)), annotations))
 
     def _structured(self, parent: ET.Element, tag: str, structured: StructuredType) -> None:
         element = ET.SubElement(parent, tag, {"Name": structured.name})
@@ -85,17 +97,18 @@ class _Writer:
             for name in structured.key:
                 ET.SubElement(key, "PropertyRef", {"Name": name})
         for prop in structured.properties:
-            self._property(element, prop)
+            self._property(element, structured, prop)
         for navigation in structured.navigations:
             self._navigation(element, structured, navigation)
-        _annotate(element, structured.annotations)
+        self._annotate(structured.annotations, structured.name)
 
-    def _property(self, parent: ET.Element, prop: Property) -> None:
+    def _property(self, parent: ET.Element, owner: StructuredType, prop: Property) -> None:
         attributes = {"Name": prop.name, **self._typed(prop)}
         default = csdl_model.default_text(prop)
         if default is not None:
             attributes["DefaultValue"] = _clean(default)
-        _annotate(ET.SubElement(parent, "Property", attributes), csdl_annotations.of_property(prop))
+        ET.SubElement(parent, "Property", attributes)
+        self._annotate(csdl_annotations.of_property(prop), owner.name, prop.name)
 
     def _typed(self, typed: Property | Parameter | ReturnType) -> dict[str, str]:
         kind = typed.type if typed.type is not None else typed.entity_type
@@ -127,7 +140,7 @@ class _Writer:
             ET.SubElement(element, "ReferentialConstraint", {"Property": own, "ReferencedProperty": other})
         if navigation.composition:
             ET.SubElement(element, "OnDelete", {"Action": "Cascade"})
-        _annotate(element, navigation.annotations)
+        self._annotate(navigation.annotations, owner.name, navigation.name)
 
     def _enum_type(self, parent: ET.Element, enum_type: EnumType) -> None:
         attributes = {"Name": enum_type.name}
@@ -137,10 +150,9 @@ class _Writer:
             attributes["IsFlags"] = "true"
         element = ET.SubElement(parent, "EnumType", attributes)
         for member in enum_type.members:
-            _annotate(
-                ET.SubElement(element, "Member", {"Name": member.name, "Value": str(member.value)}), member.annotations
-            )
-        _annotate(element, enum_type.annotations)
+            ET.SubElement(element, "Member", {"Name": member.name, "Value": str(member.value)})
+            self._annotate(member.annotations, enum_type.name, member.name)
+        self._annotate(enum_type.annotations, enum_type.name)
 
     def _operation(self, parent: ET.Element, operation: Operation) -> None:
         attributes = {"Name": operation.name}
@@ -152,6 +164,7 @@ class _Writer:
         if isinstance(operation, Function) and operation.composable:
             attributes["IsComposable"] = "true"
         element = ET.SubElement(parent, "Action" if isinstance(operation, Action) else "Function", attributes)
+        parameters = list(operation.parameters)
         if operation.binding is not None:
             bound = Parameter(
                 name=csdl_model.BINDING_PARAMETER,
@@ -159,15 +172,18 @@ class _Writer:
                 collection=operation.binding_collection,
                 nullable=False,
             )
-            ET.SubElement(element, "Parameter", {"Name": bound.name, **self._typed(bound)})
-        for parameter in operation.parameters:
-            attributes = {"Name": parameter.name, **self._typed(parameter)}
-            _annotate(ET.SubElement(element, "Parameter", attributes), parameter.annotations)
+            parameters.insert(0, bound)
+        typed = [self._typed(parameter) for parameter in parameters]
+        told = len(typed) if isinstance(operation, Function) else int(operation.binding is not None)
+        overload = f"{operation.name}({','.join(one['Type'] for one in typed[:told])})"
+        for parameter, attributes in zip(parameters, typed, strict=True):
+            ET.SubElement(element, "Parameter", {"Name": parameter.name, **attributes})
+            self._annotate(parameter.annotations, overload, parameter.name)
         if operation.returns is not None:
             ET.SubElement(element, "ReturnType", self._typed(operation.returns))
         elif isinstance(operation, Function):
             raise ValueError(f"function {operation.name} returns nothing")
-        _annotate(element, operation.annotations)
+        self._annotate(operation.annotations, overload)
 
     def _container(self, parent: ET.Element) -> None:
         edm = self._edm
@@ -179,22 +195,22 @@ class _Writer:
                 attributes["IncludeInServiceDocument"] = "false"
             inner = ET.SubElement(element, "EntitySet", attributes)
             _bind(inner, csdl_model.bindings(edm, entity_set))
-            _annotate(inner, csdl_annotations.of_set(edm, entity_set))
+            self._annotate(csdl_annotations.of_set(edm, entity_set), container.name, entity_set.name)
         for singleton in container.singletons:
             self._singleton(element, singleton)
         for action in container.action_imports:
             self._import(element, "ActionImport", action.name, {"Action": action.action}, action.entity_set)
-            _annotate(element[-1], action.annotations)
+            self._annotate(action.annotations, container.name, action.name)
         for function in container.function_imports:
             self._import(element, "FunctionImport", function.name, {"Function": function.function}, function.entity_set)
-            _annotate(element[-1], function.annotations)
-        _annotate(element, csdl_annotations.of_container(edm))
+            self._annotate(function.annotations, container.name, function.name)
+        self._annotate(csdl_annotations.of_container(edm), container.name)
 
     def _singleton(self, parent: ET.Element, singleton: Singleton) -> None:
         attributes = {"Name": singleton.name, "Type": self._edm.qualified(singleton.entity_type)}
         element = ET.SubElement(parent, "Singleton", attributes)
         _bind(element, csdl_model.bindings(self._edm, singleton))
-        _annotate(element, singleton.annotations)
+        self._annotate(singleton.annotations, self._edm.schema.container.name, singleton.name)
 
     def _import(self, parent: ET.Element, tag: str, name: str, target: dict[str, str], entity_set: str | None) -> None:
         attributes = {"Name": name, **{kind: self._edm.qualified(operation) for kind, operation in target.items()}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from tests.kit.annotation_targets import inlined
 from tests.odata_server.csdl.checker import EDM, EDMX
 
 __all__ = ["to_json"]
@@ -15,7 +16,7 @@ _NUMBERS = ("Edm.Int16", "Edm.Int32", "Edm.Int64", "Edm.Byte", "Edm.SByte", "Edm
 
 def to_json(body: bytes) -> dict[str, Any]:
     """Return the JSON form of a metadata document in XML."""
-    root = ET.fromstring(body)
+    root = inlined(ET.fromstring(body))
     uris: dict[str, str] = {}
     includes: dict[str, Any] = {}
     for reference in root.findall(f"{EDMX}Reference"):

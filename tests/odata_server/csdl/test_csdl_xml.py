@@ -9,13 +9,14 @@ import pytest
 from odata_server.csdl.xml import render_xml
 from odata_server.edm import Annotation, Edm, EntitySet, EntityType, NavigationProperty, Primitive, Property, Schema
 from odata_server.edm import Container as EdmContainer
+from tests.kit.annotation_targets import inlined
 from tests.odata_server import bookshop_edm
 from tests.odata_server.csdl.checker import EDM, EDMX, faults
 from tests.odata_server.csdl.library import AWKWARD, library
 
 
 def _schema(version: str = "4.01") -> ET.Element:
-    schema = ET.fromstring(render_xml(library(), version)).find(f"{EDMX}DataServices/{EDM}Schema")
+    schema = inlined(ET.fromstring(render_xml(library(), version))).find(f"{EDMX}DataServices/{EDM}Schema")
     assert schema is not None
     return schema
 
