@@ -134,6 +134,15 @@ def accepts(request: Request, media_type: str, *, exactly: bool = False) -> bool
     return any(one.quality > 0 and one.type in wanted for one in _ranges(text))
 
 
+def takes_gzip(request: Request) -> bool:
+    """Return whether the response may be compressed by gzip; a part of a batch never is."""
+    text = request.headers.get("accept-encoding")
+    if not text or request.in_batch:
+        return False
+    takes = {one.type: one.quality > 0 for one in _ranges(text)}
+    return takes.get("gzip", takes.get("*", False))
+
+
 def json_dialect(request: Request, version: str, format_option: str | None) -> Dialect:
     """Return the JSON format that the client accepts, by ``$format`` or else by Accept. Raise ODataError 406."""
     _require_utf8(request)

@@ -10,11 +10,13 @@ It tells about itself by the service document and its metadata (Protocol 4.01, 1
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 from urllib.parse import unquote
 
@@ -28,7 +30,7 @@ from odata_server.exchange import Exchange, Work, check_options
 from odata_server.hooks import Access, Hooks
 from odata_server.http import Request, Response
 from odata_server.links import Links
-from odata_server.negotiation import Dialect, accepts, json_dialect, preferences, version_of
+from odata_server.negotiation import Dialect, accepts, json_dialect, preferences, takes_gzip, version_of
 from odata_server.parse import parse_options, parse_path
 from odata_server.payload import check_structure
 from odata_server.preconditions import is_unchanged
@@ -249,12 +251,12 @@ _XML, _JSON = "application/xml", "application/json"
 
 
 class Documents:
-    """The two documents; metadata is rendered once per format."""
+    """The two documents; metadata is rendered once per format, and compressed once."""
 
     def __init__(self, edm: Edm, links: Links) -> None:
         self._edm = edm
         self._links = links
-        self._rendered: dict[tuple[str, str], tuple[bytes, str]] = {}
+        self._rendered: dict[tuple[str, str], _Metadata] = {}
 
     def answer(self, x: Exchange) -> Response:
         """Return the document that a request asks for."""
@@ -278,18 +280,33 @@ class Documents:
 
     def _metadata(self, x: Exchange) -> Response:
         form = _form(x)
-        body, etag = self._document(form, x.dialect.version)
-        headers = {"ETag": etag, "Vary": "Accept, OData-MaxVersion"}
-        if is_unchanged(x.request, etag):
+        document = self._document(form, x.dialect.version)
+        headers = {"ETag": document.etag, "Vary": "Accept, Accept-Encoding, OData-MaxVersion"}
+        if is_unchanged(x.request, document.etag):
             return Response(304, headers)
-        return Response(200, {"Content-Type": form, **headers}, body)
+        headers |= {"Content-Type": form}
+        if takes_gzip(x.request):
+            return Response(200, headers | {"Content-Encoding": "gzip"}, document.compressed)
+        return Response(200, headers, document.body)
 
-    def _document(self, form: str, version: str) -> tuple[bytes, str]:
+    def _document(self, form: str, version: str) -> _Metadata:
         found = self._rendered.get((form, version))
         if found is None:
             body = render_xml(self._edm, version) if form == _XML else render_json(self._edm, version)
-            found = self._rendered[form, version] = (body, f'W/"{hashlib.sha256(body).hexdigest()[:16]}"')
+            found = self._rendered[form, version] = _Metadata(body)
         return found
+
+
+class _Metadata:
+    """A rendered document. Its ETag is weak, because it is that of the compressed document, too."""
+
+    def __init__(self, body: bytes) -> None:
+        self.body = body
+        self.etag = f'W/"{hashlib.sha256(body).hexdigest()[:16]}"'
+
+    @cached_property
+    def compressed(self) -> bytes:
+        return gzip.compress(self.body, mtime=0)
 
 
 def _form(x: Exchange) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from xml.etree import ElementTree
 
@@ -116,6 +117,39 @@ async def test_metadata_in_both_forms_and_versions(reader: Client) -> None:
     again = await reader("GET", "$metadata", If_None_Match=plain.headers["ETag"])
     assert (again.status, again.body) == (304, b"")
     assert old.headers["ETag"] != plain.headers["ETag"]
+
+
+@pytest.mark.parametrize(
+    ("accepted", "is_compressed"),
+    [
+        ("gzip", True),
+        ("deflate, GZIP;q=0.5, br", True),
+        ("*", True),
+        ("", False),
+        ("br", False),
+        ("gzip;q=0", False),
+        ("*, gzip;q=0.0", False),
+        ("identity, *;q=0", False),
+    ],
+)
+async def test_metadata_is_compressed_for_clients_that_take_it(
+    reader: Client, accepted: str, is_compressed: bool
+) -> None:
+    plain = await reader("GET", "$metadata")
+    found = await reader("GET", "$metadata", Accept_Encoding=accepted)
+    assert found.headers.get("Content-Encoding") == ("gzip" if is_compressed else None)
+    assert (gzip.decompress(found.body) if is_compressed else found.body) == plain.body
+    assert found.headers["ETag"] == plain.headers["ETag"]
+    assert "Accept-Encoding" in found.headers["Vary"]
+    again = await reader("GET", "$metadata", Accept_Encoding=accepted, If_None_Match=found.headers["ETag"])
+    assert (again.status, again.body) == (304, b"")
+
+
+async def test_metadata_in_a_batch_is_not_compressed(reader: Client) -> None:
+    request = Request("GET", "$metadata", headers={"accept-encoding": "gzip"}, in_batch=True)
+    answer = await reader.service.handle(request, "me")
+    assert "Content-Encoding" not in answer.headers
+    assert b"<edmx:Edmx" in answer.body
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def test_head_answers_without_a_body(shop: Shop) -> None:
     for path in ("/pos", "/pos/", "/pos/$metadata", "/pos/openapi.json"):
         answer = shop.http.head(path, headers={"authorization": f"Bearer {shop.token()}"})
         assert (answer.status_code, answer.content) == (200, b"")
-        assert int(answer.headers["content-length"]) == len(shop.call(path).content)
+        assert answer.headers["content-length"] == shop.call(path).headers["content-length"]
 
 
 def test_the_metadata_needs_a_token_and_the_openapi_document_does_not(shop: Shop) -> None:
