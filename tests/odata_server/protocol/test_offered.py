@@ -1,0 +1,56 @@
+"""What the page on the offered parts of OData promises, asked of a service."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import httpx2
+import pytest
+
+from tests.kit.annotation_targets import inlined
+from tests.odata_server.bookshop import EDM
+
+PAGE = Path(__file__).parent.parent.parent.parent / "docs/how-to/what-odata-offers.md"
+ROWS = re.findall(r"^\| [^|]+ \| `(/[^`]+)` \| (\d{3}) \|$", PAGE.read_text(), re.MULTILINE)
+SETS = sorted(EDM.entity_sets)
+CONTAINER = "{http://docs.oasis-open.org/odata/ns/edm}EntityContainer"
+
+
+def test_the_page_has_requests_for_what_is_not_offered() -> None:
+    assert len(ROWS) >= 19
+
+
+@pytest.mark.parametrize(("url", "status"), ROWS)
+async def test_what_is_not_offered_is_answered_as_the_page_says(
+    reader: httpx2.AsyncClient, url: str, status: str
+) -> None:
+    answer = await reader.get(url)
+    assert answer.status_code == int(status), answer.text
+
+
+@pytest.mark.parametrize("name", SETS)
+async def test_every_set_offers_what_its_conformance_level_requires(reader: httpx2.AsyncClient, name: str) -> None:
+    (key, *_) = EDM.entity_types[EDM.entity_sets[name].entity_type].key
+    for options in (
+        "",
+        "/$count",
+        "?$count=true&$top=1&$skip=1",
+        f"?$select={key}&$orderby={key} desc",
+        "?$expand=*",
+        '?$search=emma OR NOT "jane"',
+        f"?$filter={key} ne null and not false",
+        f"?$compute={key} as again&$select=again",
+        "?$apply=aggregate($count as n)",
+        "/$filter(true)/$count?$search=a",
+    ):
+        answer = await reader.get(f"/{name}{options}")
+        assert answer.status_code == 200, (options, answer.text)
+
+
+async def test_the_metadata_says_the_level(reader: httpx2.AsyncClient) -> None:
+    root = inlined(ET.fromstring((await reader.get("/$metadata")).content))
+    (container,) = root.iter(CONTAINER)
+    (level,) = (one.get("EnumMember") for one in container if one.get("Term") == "Capabilities.ConformanceLevel")
+    assert level == "Capabilities.ConformanceLevelType/Advanced"
