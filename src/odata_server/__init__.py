@@ -1,1 +1,184 @@
-"""An OData V4 server library for any service: a model and a source in, an ASGI application out."""
+"""An OData V4 server library for any service: a model and a source in, an ASGI application out.
+
+This is what a host uses. What needs SQLAlchemy is in modules of its own, so that a host without it need not install it:
+`odata_server.sql.model` and `odata_server.sql.reader` (tables as a source that is read), `odata_server.sql_source` and
+`odata_server.engines` (a whole source over plain tables). `odata_server.openapi.document` describes a model as OpenAPI.
+
+The names are loaded when they are first used: a model alone needs no service.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from odata_server.draft import (
+        ACTIVATE,
+        ADMINISTRATIVE_DATA,
+        DRAFT_UUID,
+        EDIT,
+        HAS_ACTIVE,
+        HAS_DRAFT,
+        IS_ACTIVE,
+        PREPARE,
+        administrative_data,
+        draft_actions,
+        draft_annotation,
+        with_drafts,
+    )
+    from odata_server.edm import (
+        Action,
+        ActionImport,
+        Annotation,
+        AnnotationPath,
+        AnnotationValue,
+        ComplexType,
+        Container,
+        DraftRole,
+        DraftWay,
+        Edm,
+        EntitySet,
+        EntityType,
+        EnumMember,
+        EnumMemberValue,
+        EnumType,
+        Expression,
+        Function,
+        FunctionImport,
+        NavigationProperty,
+        Operation,
+        Parameter,
+        Primitive,
+        Property,
+        Record,
+        Reference,
+        ReturnType,
+        Schema,
+        Singleton,
+        StructuredType,
+        Type,
+    )
+    from odata_server.errors import Fault, ODataError, bad_request, not_found, not_implemented
+    from odata_server.hooks import Access, Hooks
+    from odata_server.http import Request, Response, error_response
+    from odata_server.links import Links
+    from odata_server.negotiation import Dialect, json_dialect, require_json_body, version_of
+    from odata_server.parse import parse_options
+    from odata_server.payload import check_structure, decode_entity, decode_json, decode_parameters
+    from odata_server.service import Service
+    from odata_server.source import (
+        ByFilter,
+        ByKey,
+        ByNavigation,
+        Key,
+        Nested,
+        OperationCall,
+        Payload,
+        Query,
+        Result,
+        Rows,
+        Source,
+        Step,
+        Target,
+        Unit,
+    )
+    from odata_server.transport import read_body, request_of, send_response
+
+__all__ = [
+    "ACTIVATE",
+    "ADMINISTRATIVE_DATA",
+    "DRAFT_UUID",
+    "EDIT",
+    "HAS_ACTIVE",
+    "HAS_DRAFT",
+    "IS_ACTIVE",
+    "PREPARE",
+    "Access",
+    "Action",
+    "ActionImport",
+    "Annotation",
+    "AnnotationPath",
+    "AnnotationValue",
+    "ByFilter",
+    "ByKey",
+    "ByNavigation",
+    "ComplexType",
+    "Container",
+    "Dialect",
+    "DraftRole",
+    "DraftWay",
+    "Edm",
+    "EntitySet",
+    "EntityType",
+    "EnumMember",
+    "EnumMemberValue",
+    "EnumType",
+    "Expression",
+    "Fault",
+    "Function",
+    "FunctionImport",
+    "Hooks",
+    "Key",
+    "Links",
+    "NavigationProperty",
+    "Nested",
+    "ODataError",
+    "Operation",
+    "OperationCall",
+    "Parameter",
+    "Payload",
+    "Primitive",
+    "Property",
+    "Query",
+    "Record",
+    "Reference",
+    "Request",
+    "Response",
+    "Result",
+    "ReturnType",
+    "Rows",
+    "Schema",
+    "Service",
+    "Singleton",
+    "Source",
+    "Step",
+    "StructuredType",
+    "Target",
+    "Type",
+    "Unit",
+    "administrative_data",
+    "bad_request",
+    "check_structure",
+    "decode_entity",
+    "decode_json",
+    "decode_parameters",
+    "draft_actions",
+    "draft_annotation",
+    "error_response",
+    "json_dialect",
+    "not_found",
+    "not_implemented",
+    "parse_options",
+    "read_body",
+    "request_of",
+    "require_json_body",
+    "send_response",
+    "version_of",
+    "with_drafts",
+]
+
+_MODULES = (
+    *("edm", "errors", "http", "draft", "source", "hooks", "links", "negotiation", "parse", "payload", "transport"),
+    "service",
+)
+"""Where the names are, the modules that load least first."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        for module in _MODULES:
+            found = import_module(f"{__name__}.{module}")
+            if hasattr(found, name):
+                return getattr(found, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
