@@ -18,8 +18,8 @@ from promenade.model.edm import edm_for
 from promenade.model.reports.operations import EXPORT_CSV, PLAN_TRIAL
 from promenade.web.access.auth import Authentication, Caller
 from promenade.web.access.roles import ROLES
-from promenade.web.odata.api import BrowserHooks, ODataApi, refuse_what_is_not_written
-from promenade.web.odata.export import EXPORT_LIST, ListExports
+from promenade.web.odata.api import BrowserHooks, refuse_what_is_not_written
+from promenade.web.odata.export import ExportingApi
 from promenade.web.odata.source import AuthoredSource, AuthoredUnit, Operations
 from promenade.web.reports.export import CsvExports
 from promenade.workflows.context import Context
@@ -32,24 +32,19 @@ ROOT = "/reporting"
 _NOT_ODATA = frozenset({"docs", "openapi.json"})
 
 
-class ReportingApi(ODataApi):
+class ReportingApi(ExportingApi):
     """Reporting as an ASGI application for everything at and below `ROOT`."""
 
     def __init__(self, context: Context, authenticator: Authentication) -> None:
         hooks = _ReportingHooks(context, authenticator)
         source = _ReportingSource(context, Service.REPORTING, _OPERATIONS)
-        edm = edm_for(Service.REPORTING)
-        super().__init__(edm, source, hooks, root=ROOT)
-        self._hooks = hooks
+        super().__init__(context, edm_for(Service.REPORTING), source, hooks, root=ROOT)
         self._exports = CsvExports(context, hooks, root=ROOT)
-        self._lists = ListExports(context, hooks, edm, super().serve, root=ROOT)
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Stream exports while they are read; answer everything else as OData."""
-        request = request_of(scope, ROOT)
-        if request is not None and request.method == "POST" and request.path.strip("/") == EXPORT_LIST:
-            await self.send_file(send, request, self._lists.answer(scope, receive, send, request))
-        elif request is not None and request.method == "POST" and _is_export(request):
+        request = request_of(scope, ROOT) if scope["method"] == "POST" else None
+        if request is not None and _is_export(request):
             await self.send_file(send, request, self._exports.answer(scope, receive, send, request))
         else:
             await super().serve(scope, receive, send)

@@ -8,14 +8,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
 
-from starlette.types import Receive, Scope, Send
-
 from odata_server.edm import Function
 from odata_server.errors import ODataError
 from odata_server.hooks import Access
 from odata_server.http import Request, Response, error_response
 from odata_server.source import OperationCall, Result
-from odata_server.transport import request_of
 from promenade.model.declare import Service
 from promenade.model.edm import edm_for
 from promenade.web.access.auth import Authentication, Caller
@@ -25,8 +22,8 @@ from promenade.web.drafts import actions as admin_drafts
 from promenade.web.forecasts import actions as admin_forecast
 from promenade.web.http.rate_limits import RateLimits
 from promenade.web.odata.admin_unit import AdminOperations, AdminSource, AdminUnit, Examined
-from promenade.web.odata.api import BrowserHooks, ODataApi, refuse_what_is_not_written
-from promenade.web.odata.export import EXPORT_LIST, ListExports
+from promenade.web.odata.api import BrowserHooks, refuse_what_is_not_written
+from promenade.web.odata.export import ExportingApi
 from promenade.web.odata.preparing import Unprepared
 from promenade.web.promotions import basket_tests as admin_tests
 from promenade.web.promotions import budget_requests as admin_requests
@@ -101,7 +98,7 @@ def _set_in_the_cloud() -> ODataError:
     return ODataError(409, "SET_IN_THE_CLOUD", message)
 
 
-class AdminApi(ODataApi):
+class AdminApi(ExportingApi):
     """Administration as an ASGI application for everything at and below `ROOT`."""
 
     def __init__(
@@ -125,17 +122,7 @@ class AdminApi(ODataApi):
             closed["GroupRoles"] = _no_outside_issuer
         closed |= {"TenantSettings": _set_in_the_cloud} if is_store else {}
         hooks = _AdminHooks(context, authenticator, closed)
-        edm = edm_for(Service.ADMIN)
-        super().__init__(edm, source, hooks, root=ROOT)
-        self._exports = ListExports(context, hooks, edm, super().serve, root=ROOT)
-
-    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Stream exports while they are read; answer everything else as OData."""
-        request = request_of(scope, ROOT)
-        if request is None or request.method != "POST" or request.path.strip("/") != EXPORT_LIST:
-            await super().serve(scope, receive, send)
-            return
-        await self.send_file(send, request, self._exports.answer(scope, receive, send, request))
+        super().__init__(context, edm_for(Service.ADMIN), source, hooks, root=ROOT)
 
 
 class _AdminHooks(BrowserHooks):
