@@ -41,6 +41,7 @@ _INTRO = inspect.cleandoc(
     - PATCH and PUT answer 200 with the entity, unless `Prefer: return=minimal` is sent.
     - There is no `minorVersion`.
     - `locked` in a PATCH of a campaign is passed over, like all that is computed; `lock` and `unlock` change it.
+    - Lists are files by `$format=csv` and `$format=xlsx`, as [in the public API](public-api.md#files).
     - `POST /admin/exportList` streams a list as a file. Its body: `url` (`Articles?$filter=...`, relative to the
       service), `columns` (`path`, such as `campaign/name`, and `label`), `format` (`csv`, with a byte order mark, or
       `xlsx`), `separator`, `decimal`, `language` (`en`, `de`) and `timeZone`. No text becomes a formula. At most 4

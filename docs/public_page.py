@@ -14,11 +14,14 @@ from odata_server.sql.terms import functions
 from promenade import model
 from promenade.interface import MINOR_VERSION
 from promenade.web.http.connection import HEAD_BYTES_MAX
+from promenade.web.http.downloads import EXPORTS_MAX
 from promenade.web.http.endpoint import URL_BYTES_MAX
 from promenade.web.http.row_cutter import ROW_BYTES_MAX
 from promenade.web.http.spool import SPOOLED_BYTES_MAX
+from promenade.web.http.workbooks import ROWS_MAX as ROWS_OF_SHEET_MAX
 from promenade.web.imports.bulk import JOBS_MAX
 from promenade.web.imports.bulk import ROWS_MAX as IMPORT_ROWS_MAX
+from promenade.web.odata.export_files import MEDIA_TYPES
 from promenade.web.odata.source import ENTITIES_MAX, QUERY_SECONDS
 from promenade.workflows.authoring.planning import ROWS_MAX, UNIT_ROWS_MAX
 from promenade.workflows.promotions.campaigns import PROMOTIONS_MAX
@@ -104,7 +107,7 @@ _OPTIONS = (
     ("`$count`", "`true`: answer `@count`, how many there are without `$top` and `$skip`."),
     ("`$compute`", "Values computed from fields, with a name: `basePrice mul 2 as double`."),
     ("`$apply`", "Groups and totals: `groupby((status),aggregate($count as n))`."),
-    ("`$format`", "`json`, `xml` for metadata, or a media type: as `Accept`."),
+    ("`$format`", "`json`, `xml` for metadata, `csv` or `xlsx` for lists, or a media type: as `Accept`."),
     ("`@name`", "A value that an expression calls `@name`."),
 )
 _REQUEST_HEADERS = (
@@ -114,7 +117,7 @@ _REQUEST_HEADERS = (
         "`Accept`",
         (
             "`application/json`, with `metadata=none`, `minimal` or `full`, and with `IEEE754Compatible=true` for "
-            "Decimal and Int64 as strings."
+            "Decimal and Int64 as strings. Of lists also `text/csv` or the media type of workbooks: [Files](#files)."
         ),
     ),
     ("`If-Match`", "Change or delete only what has one of these ETags, else 412. Never required."),
@@ -178,6 +181,25 @@ _WRITING = inspect.cleandoc(
     - **Trail.** Every change is in [AuditLogs](#auditlogs). A change that changes nothing leaves no trace.
     """
 )
+_FILES = inspect.cleandoc(
+    f"""
+    A list is answered as a file for `$format=csv` or `$format=xlsx`, or for `Accept: text/csv` or
+    `Accept: {MEDIA_TYPES["xlsx"]}` without `application/json` beside it. `$filter`, `$search`, `$orderby`, `$top` and
+    `$skip` choose its rows; there is no `@nextLink`: the file goes on to the last row, read page by page as it is
+    sent. Its columns are those of `$select` in that order, or else all fields in the order of the metadata. A
+    navigation to one in `$expand` adds columns such as `campaign/name`; one to many is 400 `EXPAND_NOT_FLAT`. What is
+    no list, such as one row, is 406.
+
+    CSV is UTF-8 (RFC 4180) with a comma and a byte order mark, which `text/csv;bom=false` leaves out. Decimals are
+    exact, days and times those of the JSON (`2026-07-01T10:00:00Z`); what has no value is empty. A text that a
+    spreadsheet would compute begins with an apostrophe. In a workbook numbers, days, times (in UTC) and truth values
+    are cells of that kind, texts are never computed, and rows beyond a sheet's {ROWS_OF_SHEET_MAX} go on on the next.
+
+    Each page counts as a request for the limits of a client. At most {EXPORTS_MAX} files of several pages are sent at a
+    time for a tenant: beyond that 429 `TOO_MANY_EXPORTS` with `Retry-After`. Files with coupon codes are in the audit
+    trail. If something fails after the first page the connection breaks off, so that no part is taken for the whole.
+    """
+)
 _BATCHES = inspect.cleandoc(
     """
     A batch is `multipart/mixed` or `application/json`, and is answered in the same form unless `Accept` says otherwise.
@@ -227,7 +249,7 @@ def public_api_page() -> str:
     parts += ["## Clients", _CLIENTS, table(("", "REST client", "OData client"), _CLIENT_ROWS)]
     parts += ["## Addresses", table(("Address", "What it does", "Status"), _ADDRESSES), _ADDRESS_NOTE]
     parts += ["## Query options", _option_words(), table(("Option", "Meaning"), _OPTIONS), _function_words()]
-    parts += ["## Writing", _WRITING, "## Batches", _BATCHES]
+    parts += ["## Files", _FILES, "## Writing", _WRITING, "## Batches", _BATCHES]
     parts += [
         "## Headers",
         table(("Of a request", ""), _REQUEST_HEADERS),

@@ -104,6 +104,9 @@ _PLAN = inspect.cleandoc(
 
 _LISTS = inspect.cleandoc(
     """
+    Collections are files by `$format=csv` and `$format=xlsx`, as [in the public API](public-api.md#files), after
+    `$apply` with a column for each group and total.
+
     `POST /reporting/exportList` streams a list, such as `CalculationLogs?$filter=...`, as a workbook or as CSV for the
     spreadsheets of a region, as [administration](admin.md) does.
     """

@@ -68,6 +68,11 @@ _PRIMITIVES = {
     Kind.BLOB: Primitive.BINARY,
 }
 _OF_EVERY_ROW = frozenset({"created_at", "created_by", "modified_at", "modified_by", "tenant_id"})
+_FORMATS = (
+    "application/json",
+    "text/csv",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+)  # the last two of lists
 _MICROSECONDS = 6  # decimals of a second that are stored
 
 
@@ -102,6 +107,7 @@ def edm_for(service: Service) -> Edm:
                 *(_read_only_set(ADMINISTRATIVE_DATA, one.annotations) for one in drafts),
             ),
             action_imports=imports,
+            annotations=(Annotation("Capabilities.SupportedFormats", _FORMATS),),
         ),
     )
     return Edm(for_user_interfaces(schema, entities) if service is ADMIN else schema)

@@ -38,3 +38,17 @@ def test_a_file_has_the_rows_of_its_caller_alone_and_needs_a_role(reporting: Rep
     assert of_both["treasurer"].isdisjoint(of_both["stranger"])
     assert reporting.post("exportList", order, client="till").status_code == 403
     assert reporting.post("exportList", order | {"url": "Promotions"}).status_code == 400
+
+
+def test_sums_of_a_report_are_a_file_by_its_address(reporting: Reporting) -> None:
+    applied = "groupby((promotionId,currency),aggregate(totalDiscountGiven with sum as total,$count as rows))"
+    path = f"PromotionPerformance?$apply={applied}/compute(total mul 2 as twice)&$orderby=promotionId"
+    rows = list(csv.DictReader(io.StringIO(reporting.get(f"{path}&$format=csv").content.decode("utf-8-sig"))))
+    wanted = reporting.read(path)["value"]
+    assert wanted
+    assert list(rows[0]) == ["promotionId", "currency", "total", "rows", "twice"]
+    assert [(one["promotionId"], float(one["total"]), int(one["rows"])) for one in rows] == [
+        (one["promotionId"], one["total"], one["rows"]) for one in wanted
+    ]
+    other = f"{path.partition('?')[0]}?$apply=concat(aggregate($count as rows),identity)&$format=csv"
+    assert reporting.get(other).json()["error"]["code"] == "CONCAT_NOT_FLAT"

@@ -153,7 +153,9 @@ def _cell(value: Any) -> str:
         return f'<c s="{_MOMENT}"><v>{days:.6f}</v></c>'
     if isinstance(value, date):
         return f'<c s="{_DAY}"><v>{(value - _EPOCH).days}</v></c>'
-    if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
+    if isinstance(value, bool):
+        return f'<c t="b"><v>{int(value)}</v></c>'
+    if isinstance(value, (int, Decimal)):
         text = format(value, "f") if isinstance(value, Decimal) else str(value)
         if len(text.strip("-").replace(".", "")) <= _DIGITS_MAX:
             return f"<c><v>{text}</v></c>"

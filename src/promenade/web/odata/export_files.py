@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from contextlib import suppress
+from datetime import datetime, tzinfo
 from typing import Any, Literal, Protocol
 
 from promenade.web.http.csv import PIECE_CHARACTERS, csv_line
@@ -36,12 +37,14 @@ class File(Protocol):
 
 
 class CsvFile:
-    """Comma-separated values; ``marked``: with the byte order mark by which spreadsheets know UTF-8."""
+    """Comma-separated values; ``is_marked``: with the byte order mark by which spreadsheets know UTF-8."""
 
-    def __init__(self, labels: Sequence[str], *, separator: str = ",", decimal: str = ".", marked: bool = True) -> None:
+    def __init__(
+        self, labels: Sequence[str], *, separator: str = ",", decimal: str = ".", is_marked: bool = True
+    ) -> None:
         self._signs = separator, decimal
         self._labels = labels
-        self._mark = _BYTE_ORDER_MARK if marked else ""
+        self._mark = _BYTE_ORDER_MARK if is_marked else ""
 
     def begin(self) -> bytes:
         """Begin the file."""
@@ -59,6 +62,13 @@ class CsvFile:
 def _plain(value: Any) -> Any:
     """Return a time as every spreadsheet reads it."""
     return value.isoformat(sep=" ") if isinstance(value, datetime) else value
+
+
+def in_zone(at: datetime, zone: tzinfo) -> datetime:
+    """Return a time as clocks of the zone show it; the last hours of the year 9999 as in UTC, where that has an end."""
+    with suppress(OverflowError):
+        at = at.astimezone(zone)
+    return at.replace(tzinfo=None, microsecond=0)
 
 
 def portions(file: File, rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:

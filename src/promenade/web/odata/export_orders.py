@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from functools import cache
@@ -20,7 +19,7 @@ from odata_server.edm import Edm, EntityType, Primitive
 from odata_server.errors import bad_request
 from promenade import model
 from promenade.web.http.workbooks import Workbook
-from promenade.web.odata.export_files import CsvFile, File
+from promenade.web.odata.export_files import CsvFile, File, in_zone
 from promenade.web.odata.export_reading import Reading, batch_above, is_secret
 
 _OPTIONS = {"$filter", "$search", "$orderby"}
@@ -116,7 +115,7 @@ class _Column:
         if not isinstance(found, str):
             return found
         if self.kind is Primitive.DATE_TIME_OFFSET:
-            return _local(datetime.fromisoformat(found), self.zone)
+            return in_zone(datetime.fromisoformat(found), self.zone)
         if self.kind is Primitive.DATE:
             return date.fromisoformat(found)
         return self.words.get(found, found)
@@ -147,13 +146,6 @@ def _column(edm: Edm, odata_type: EntityType, path: str, language: str, zone: tz
     is_word = names.name in model.code_lists() or prop.collection
     words = _german() if language == "de" and is_word else {}
     return _Column((*above, last), prop.type, words, _YES_NO[language], zone, is_secret(names.name, last))
-
-
-def _local(at: datetime, zone: tzinfo) -> datetime:
-    """Return a time as clocks of the zone show it; the last hours of the year 9999 as in UTC, where that has an end."""
-    with suppress(OverflowError):
-        at = at.astimezone(zone)
-    return at.replace(tzinfo=None, microsecond=0)
 
 
 @cache

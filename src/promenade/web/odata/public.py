@@ -23,7 +23,8 @@ from promenade.model.declare import RW_RESTRICTED, EntityType, Service, declared
 from promenade.model.edm import edm_for
 from promenade.model.operations import BULK_IMPORT
 from promenade.web.access.auth import Authenticator, Caller
-from promenade.web.odata.api import ApiHooks, ODataApi, refuse_what_is_not_written
+from promenade.web.odata.api import ApiHooks, refuse_what_is_not_written
+from promenade.web.odata.export import ExportingApi
 from promenade.web.odata.public_endpoint import PUBLIC_ROOT as ROOT
 from promenade.web.odata.public_endpoint import VERSION, public_error
 from promenade.web.odata.source import AuthoredSource, AuthoredUnit, Operations
@@ -79,12 +80,13 @@ _NOT_ODATA = frozenset({"jobs", "master-data", "openapi.json"})
 _EXTRAS = {"minorVersion": MINOR_VERSION}
 
 
-class PublicApi(ODataApi):
+class PublicApi(ExportingApi):
     """The public API as an ASGI application for everything at and below `ROOT`."""
 
     def __init__(self, context: Context, authenticator: Authenticator) -> None:
         source = AuthoredSource(context, Service.PUBLIC, OPERATIONS)
-        super().__init__(edm_for(Service.PUBLIC), source, _PublicHooks(context, authenticator), root=ROOT)
+        hooks = _PublicHooks(context, authenticator)
+        super().__init__(context, edm_for(Service.PUBLIC), source, hooks, root=ROOT, takes_orders=False)
 
     def refusal(self, segment: str) -> ODataError | None:
         return not_found() if segment in _NOT_ODATA or ":" in segment else None

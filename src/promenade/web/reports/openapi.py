@@ -19,6 +19,7 @@ from promenade.model.reports.operations import EXPORT_CSV, EXPORT_FILE, REPORT_T
 from promenade.web.access.roles import ADMIN, BUDGET_MANAGER, PROMOTION_MANAGER, ROLES
 from promenade.web.http.endpoint import Endpoint
 from promenade.web.http.reader_pages import document_endpoint, reader_endpoints
+from promenade.web.odata.sheets import with_files
 
 VERSION = "1.0.0"
 _ROOT = "/reporting"
@@ -65,7 +66,7 @@ def render_reporting_openapi(*, whole: bool = False) -> bytes:
         whole=whole,
     )
     _finish(document["paths"][f"/{EXPORT_CSV}"]["post"])
-    return msgspec.json.encode(document)
+    return msgspec.json.encode(with_files(document))
 
 
 def _scopes(access: Access) -> Sequence[str]:

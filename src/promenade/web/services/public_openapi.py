@@ -16,6 +16,7 @@ from promenade.interface import MINOR_VERSION
 from promenade.model.declare import NONE, RW_RESTRICTED, Service
 from promenade.model.edm import edm_for
 from promenade.web.imports.openapi import with_imports
+from promenade.web.odata.sheets import with_files
 
 VERSION = f"1.{MINOR_VERSION}.0"
 """Version of the interface description (Versioning)."""
@@ -87,7 +88,7 @@ def render_public_openapi(*, whole: bool = False) -> bytes:
         whole=whole,
         own_schemas={"Problem": _PROBLEM},
     )
-    return msgspec.json.encode(with_imports(document))
+    return msgspec.json.encode(with_files(with_imports(document)))
 
 
 def _scopes(access: Access) -> Sequence[str]:

@@ -270,3 +270,25 @@ def test_a_faulty_order_is_refused_with_its_fault(admin: Admin, change: dict[str
 
 def test_only_roles_of_administration_export(admin: Admin) -> None:
     assert admin.post("exportList", _order("X"), client="till").status_code == 403
+
+
+def test_a_list_of_administration_is_a_file_by_its_address(admin: Admin) -> None:
+    code = admin.unique("X")
+    _promotions(admin, code, "Straße")
+    asked = f"Promotions?$filter=startswith(code,'{code}')&$select=name&$expand=campaign($select=name)&$format=csv"
+    answer = admin.get(asked)
+    assert answer.content.decode("utf-8-sig") == "name,campaign/name\r\nStraße,Spring\r\n"
+    assert admin.get(asked, client="till").status_code == 403
+
+
+def test_codes_taken_by_an_address_are_in_the_audit_trail(admin: Admin) -> None:
+    customer = admin.unique()
+    asked = f"CouponCodes?$filter=customerId eq '{customer}'"
+    for select in ("status", "code"):
+        answer = admin.get(f"{asked}&$select={select}&$format=csv")
+        assert answer.status_code == 200, answer.text
+        assert (_last_export(admin) == ("CouponCodes", asked)) == (select == "code")
+    batch = _made(admin, 3)
+    codes = admin.get(f"CouponCodeBatches({batch['ID']})/codes?$select=code&$format=csv").content.splitlines()
+    assert len(codes) == 4
+    assert [one[1:] for one in _downloads(admin, batch)] == [("Thanks", "CSV")]
