@@ -73,6 +73,11 @@ _ADDRESSES = (
         "Replace: what the body leaves out goes to its default; the status and the parts stay. Creates nothing.",
         "204",
     ),
+    (
+        "`PATCH /api/v1/<Collection>(<field>='<value>')`",
+        "By the natural key: change the row, or create it: [Natural keys](#natural-keys). GET, PUT, DELETE likewise.",
+        "204, 201",
+    ),
     ("`DELETE /api/v1/<Collection>(<ID>)`", "Delete the row and its parts.", "204"),
     ("`GET /api/v1/<Collection>(<ID>)/<navigation>`", "What a row leads to; 204 where a single one is missing.", "200"),
     ("`POST /api/v1/<Collection>(<ID>)/<navigation>`", "Create a row that belongs to this one.", "201"),
@@ -200,6 +205,19 @@ _FILES = inspect.cleandoc(
     trail. If something fails after the first page the connection breaks off, so that no part is taken for the whole.
     """
 )
+_NATURAL_KEYS = inspect.cleandoc(
+    """
+    Where a collection has a number or code of its own, that identifies a row like its ID, in every address:
+    `Articles(articleNumber='4711')`, with a quote inside doubled and the rest percent-encoded. `$metadata` says so by
+    `Core.AlternateKeys`. What is linked in a body is named by its ID.
+
+    PATCH and PUT of a row that is not there create it, by the rules of a create, with the key of the address: 201, and
+    where it is in `Location`. `If-None-Match: *` only creates and `If-Match: *` only changes, else 412. Of several
+    requests at the same time one creates the row, and the others change it. Another key in the body renames a row that
+    is there; where none is it is 400 `KEY_MISMATCH`. A row that is addressed by its ID, or below another row, is never
+    created by PATCH: 404.
+    """
+)
 _BATCHES = inspect.cleandoc(
     """
     A batch is `multipart/mixed` or `application/json`, and is answered in the same form unless `Accept` says otherwise.
@@ -249,7 +267,17 @@ def public_api_page() -> str:
     parts += ["## Clients", _CLIENTS, table(("", "REST client", "OData client"), _CLIENT_ROWS)]
     parts += ["## Addresses", table(("Address", "What it does", "Status"), _ADDRESSES), _ADDRESS_NOTE]
     parts += ["## Query options", _option_words(), table(("Option", "Meaning"), _OPTIONS), _function_words()]
-    parts += ["## Files", _FILES, "## Writing", _WRITING, "## Batches", _BATCHES]
+    parts += [
+        "## Files",
+        _FILES,
+        "## Writing",
+        _WRITING,
+        "## Natural keys",
+        _NATURAL_KEYS,
+        _natural_keys(),
+        "## Batches",
+        _BATCHES,
+    ]
     parts += [
         "## Headers",
         table(("Of a request", ""), _REQUEST_HEADERS),
@@ -263,6 +291,15 @@ def public_api_page() -> str:
     parts += [reference.collection_section(name) for name in reference.set_names()]
     parts += ["## Code lists", _CODE_LISTS, _code_list_fields(), _code_list_names()]
     return "\n\n".join(parts)
+
+
+def _natural_keys() -> str:
+    rows = [
+        (f"[{one.name}](#{one.name.lower()})", ", ".join(f"`{name}`" for key in one.alternate_keys for name in key))
+        for one in sorted(reference.EDM.entity_types.values(), key=lambda one: one.name)
+        if one.alternate_keys
+    ]
+    return table(("Collection", "Natural key"), rows)
 
 
 def _option_words() -> str:

@@ -51,8 +51,11 @@ def key_of(
     """Return the key in a predicate: one value without a name, or all values by name.
 
     Values that the parent in the path already determines (``implied``) and key properties with a default may be
-    omitted. Raise ODataError 400.
+    omitted. All values of an alternate key by name are the key of the entity too. Raise ODataError 400.
     """
+    alternate = _alternate_key(entity_type, predicate, aliases)
+    if alternate is not None:
+        return alternate
     names = {prop.name: prop for prop in entity_type.key_properties}
     known = {prop.name: prop.default for prop in entity_type.key_properties if prop.default is not None} | {**implied}
     needed = [name for name in names if name not in known]
@@ -70,6 +73,16 @@ def key_of(
     return {
         name: _key_value(prop, given[name], aliases) if name in given else known[name] for name, prop in names.items()
     }
+
+
+def _alternate_key(entity_type: EntityType, predicate: KeyPredicate, aliases: Mapping[str, Expression]) -> Key | None:
+    """Return the alternate key in a predicate, if it names one (Protocol 4.01, 4.8.1)."""
+    given = {name: expression for name, expression in predicate.values if name is not None}
+    for names in entity_type.alternate_keys:
+        if given.keys() == set(names) and len(predicate.values) == len(names):
+            properties = entity_type.property_by_name
+            return {name: _key_value(properties[name], given[name], aliases) for name in names}
+    return None
 
 
 def _key_value(prop: Property, expression: Expression, aliases: Mapping[str, Expression]) -> Any:

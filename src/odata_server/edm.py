@@ -293,6 +293,8 @@ class ComplexType(StructuredType):
 class EntityType(StructuredType):
     """A type with identity. ``key`` names properties; ``etag`` says whether its entities have an ETag.
 
+    ``alternate_keys`` name properties that identify an entity as well, if they have values: they address it, and a
+    PATCH or PUT of one that does not exist creates it.
     ``hidden`` are properties that navigations join on and that no client sees; ``draft`` is its role in edit drafts,
     if any.
     """
@@ -300,6 +302,7 @@ class EntityType(StructuredType):
     key: tuple[str, ...]
     etag: bool = False
     hidden: tuple[Property, ...] = ()
+    alternate_keys: tuple[tuple[str, ...], ...] = ()
     draft: DraftRole | None = None
 
     @cached_property
@@ -531,7 +534,7 @@ class Edm:
             if enum.is_flags and any(one.value < 0 for one in enum.members):
                 raise ValueError(f"{enum.name} has flags, so its members cannot be negative")
         for entity_type in self.entity_types.values():
-            for name in entity_type.key:
+            for name in (*entity_type.key, *(name for key in entity_type.alternate_keys for name in key)):
                 if name not in entity_type.property_by_name:
                     raise ValueError(f"{entity_type.name} has no key property {name}")
 

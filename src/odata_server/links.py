@@ -52,6 +52,8 @@ class Links:
             raise bad_request("BAD_REFERENCE", f"{address[:200]} is not the address of an entity.")
         if target.entity_type.name != navigation.target or not isinstance(target.steps[0], ByKey):
             raise bad_request("BAD_REFERENCE", f"{address[:200]} is not the address of a {navigation.target}.")
+        if target.steps[0].key.keys() != set(target.entity_type.key):
+            raise bad_request("BAD_REFERENCE", f"Name the {navigation.target} to refer to by its key.")
         return target.steps[0].key
 
     def resource_of(self, address: str) -> Resource:

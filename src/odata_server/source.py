@@ -88,7 +88,8 @@ class Query:
     It returns at most ``page_size`` rows of the outermost collection (and of each expanded one); if there are more,
     `Rows.next_token` is set and is passed back in ``options.skiptoken``. ``prefix`` starts the names of annotations
     inside rows, ``@`` or ``@odata.``; ``quoted_numbers``: Int64 and Decimal as strings (IEEE754Compatible); ``etags``:
-    whether rows contain ``<prefix>etag``. ``lock``: other transactions must not change the rows before this unit ends.
+    whether rows contain ``<prefix>etag``. ``lock``: other transactions must not change the rows before this unit ends,
+    nor create the one that an alternate key names, if it can be helped.
     """
 
     target: Target

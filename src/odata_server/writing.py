@@ -30,6 +30,7 @@ from odata_server.reading import ENTITY_OPTIONS
 from odata_server.resources import Kind
 from odata_server.source import ByKey, ByNavigation, Key, Payload, Target, Unit
 from odata_server.syntax import ExpandItem, QueryOptions
+from odata_server.upserts import create_absent, is_there, keeping_key, may_create, permit_nested
 
 __all__ = ["locate", "method_not_allowed", "plan_reference", "plan_write", "read_only", "target_set"]
 
@@ -124,21 +125,6 @@ def _is_of_draft(target: Target | None) -> bool:
     return bool(keys) and keys[0].get(IS_ACTIVE) is False and not strays
 
 
-def _permit_nested(x: Exchange, entity_set: EntitySet, payload: Payload) -> None:
-    """Check the permissions for independent entities that a nested body creates or changes."""
-    entity_type = x.edm.entity_types[entity_set.entity_type]
-    for name, nested in payload.nested.items():
-        navigation = entity_type.navigation_by_name[name]
-        inner_set = x.edm.set_of(navigation.target, source=entity_set, path=name)
-        if inner_set is None:
-            continue
-        if not navigation.composition:
-            x.permit("create", inner_set)
-            x.permit("update", inner_set)
-        for item in nested.items:
-            _permit_nested(x, inner_set, item)
-
-
 # ---- create -------------------------------------------------------------------------------------------------------
 
 
@@ -154,7 +140,7 @@ def _plan_create(x: Exchange) -> Work:
     else:
         require_json_body(x.request)
     payload = decode_entity(x.edm, target.entity_type, body, for_create=True, resolve_reference=x.links.key_of)
-    _permit_nested(x, entity_set, payload)
+    permit_nested(x, entity_set, payload)
     return lambda unit: _create(x, unit, entity_set, payload)
 
 
@@ -185,15 +171,19 @@ def _plan_update(x: Exchange) -> Work:
     payload = decode_entity(
         x.edm, target.entity_type, x.request.body, for_create=False, resolve_reference=x.links.key_of
     )
-    _permit_nested(x, entity_set, payload)
+    permit_nested(x, entity_set, payload)
     if x.dialect.preferences.returns == "representation":
         x.permit("read", entity_set)  # otherwise a writer could read by sending an empty write
     return lambda unit: _update(x, unit, target, entity_set, payload)
 
 
 async def _update(x: Exchange, unit: Unit, target: Target, entity_set: EntitySet, payload: Payload) -> Response:
+    if may_create(x, target) and not await is_there(x, unit, target):
+        made, content = await create_absent(x, unit, target, entity_set)
+        return await _answer_write(x, unit, entity_set, made, content, created=True)
     key = await locate(x, unit, target)
-    await unit.update(entity_set, key, payload, replace=x.request.method == "PUT")
+    replaces = x.request.method == "PUT"
+    await unit.update(entity_set, key, keeping_key(target, payload) if replaces else payload, replace=replaces)
     return await _answer_write(x, unit, entity_set, key, payload, created=False)
 
 

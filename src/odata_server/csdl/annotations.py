@@ -15,14 +15,24 @@ from odata_server.edm import (
     ComplexType,
     Edm,
     EntitySet,
+    EntityType,
     EnumMemberValue,
     Expression,
     Property,
     Record,
     Reference,
+    StructuredType,
 )
 
-__all__ = ["EXPAND_DEPTH_MAX", "TRANSFORMATIONS", "of_container", "of_property", "of_set", "references"]
+__all__ = [
+    "EXPAND_DEPTH_MAX",
+    "TRANSFORMATIONS",
+    "of_container",
+    "of_property",
+    "of_set",
+    "of_type",
+    "references",
+]
 
 EXPAND_DEPTH_MAX = 4
 TRANSFORMATIONS = (
@@ -70,6 +80,17 @@ def of_property(prop: Property) -> tuple[Annotation, ...]:
     if prop.write_only:
         generated.append(Annotation("Core.Permissions", EnumMemberValue(("Core.Permission/Write",))))
     return _merged(prop.annotations, generated)
+
+
+def of_type(structured: StructuredType) -> tuple[Annotation, ...]:
+    """Return the annotations of a type: what else identifies its entities."""
+    if not isinstance(structured, EntityType) or not structured.alternate_keys:
+        return structured.annotations
+    keys = tuple(
+        Record({"Key": tuple(Record({"Name": AnnotationPath(name, "PropertyPath"), "Alias": name}) for name in key)})
+        for key in structured.alternate_keys
+    )
+    return _merged(structured.annotations, [Annotation("Core.AlternateKeys", keys)])
 
 
 def of_set(edm: Edm, entity_set: EntitySet) -> tuple[Annotation, ...]:
@@ -200,7 +221,7 @@ def _all(edm: Edm) -> Iterator[Annotation]:
     schema = edm.schema
     yield from schema.annotations
     for structured in (*schema.entity_types, *schema.complex_types):
-        yield from structured.annotations
+        yield from of_type(structured)
         for prop in structured.properties:
             yield from of_property(prop)
         yield from _of_each(structured.navigations)

@@ -84,7 +84,7 @@ class _Writer:
             made[prop.name] = self._property(prop)
         for navigation in structured.navigations:
             made[navigation.name] = self._navigation(structured, navigation)
-        return made | self._annotations(structured.annotations)
+        return made | self._annotations(csdl_annotations.of_type(structured))
 
     def _property(self, prop: Property) -> dict[str, Any]:
         made = self._typed(prop)

@@ -100,7 +100,7 @@ class _Writer:
             self._property(element, structured, prop)
         for navigation in structured.navigations:
             self._navigation(element, structured, navigation)
-        self._annotate(structured.annotations, structured.name)
+        self._annotate(csdl_annotations.of_type(structured), structured.name)
 
     def _property(self, parent: ET.Element, owner: StructuredType, prop: Property) -> None:
         attributes = {"Name": prop.name, **self._typed(prop)}

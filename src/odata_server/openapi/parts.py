@@ -16,6 +16,7 @@ __all__ = [
     "Parts",
     "Security",
     "action_body",
+    "alternate_key_parameters",
     "answer",
     "common",
     "function_parameters",
@@ -209,6 +210,13 @@ def key_parameters(entity_type: EntityType) -> tuple[str, list[dict[str, Any]]]:
     if len(found) == 1:
         return f"({found[0][1]})", [found[0][2]]
     return f"({','.join(f'{prop.name}={text}' for prop, text, _ in found)})", [one for _, _, one in found]
+
+
+def alternate_key_parameters(entity_type: EntityType, names: Sequence[str]) -> tuple[str, list[dict[str, Any]]]:
+    """Return the parentheses with an alternate key, whose values have their names, and the parameters in them."""
+    found = [_in_path(name, entity_type.property_by_name[name]) for name in names]
+    texts = [f"{name}={text}" for name, (text, _) in zip(names, found, strict=True)]
+    return f"({','.join(texts)})", [one for _, one in found]
 
 
 def function_parameters(function: Function, taken: Sequence[str]) -> tuple[str, list[dict[str, Any]]]:

@@ -25,6 +25,7 @@ from odata_server.hooks import Access
 from odata_server.openapi.parts import (
     Parts,
     action_body,
+    alternate_key_parameters,
     answer,
     common,
     function_parameters,
@@ -91,6 +92,8 @@ class Paths:
         entity = f"/{name}{key}"
         paths[entity] = {"parameters": in_path, **self._entity(name, entity_set, entity_type)}
         paths |= self._inside(entity, name, entity_set, entity_type, in_path)
+        for names in entity_type.alternate_keys:
+            paths |= self._by_alternate_key(name, entity_set, entity_type, names)
         paths |= self._operations.bound(f"/{name}", name, entity_set, entity_type, [], collection=True)
         paths |= self._operations.bound(entity, name, entity_set, entity_type, in_path, collection=False)
         if entity_set.readable:
@@ -183,6 +186,19 @@ class Paths:
         }
 
     # ---- entities ----
+
+    def _by_alternate_key(
+        self, name: str, entity_set: EntitySet, entity_type: EntityType, names: tuple[str, ...]
+    ) -> dict[str, Any]:
+        key, in_path = alternate_key_parameters(entity_type, names)
+        item = self._entity(f"{name}.by.{'.'.join(names)}", entity_set, entity_type)
+        if entity_set.insertable:
+            headers = {"Location": "The address of the entity."}
+            made = {"201": answer("Created.", self._schemas.written(entity_type.name), headers=headers)}
+            for method in item.keys() & {"patch", "put"}:
+                item[method]["responses"] = made | item[method]["responses"]
+                item[method]["summary"] += " Creates it if it does not exist."
+        return {f"/{name}{key}": {"parameters": in_path, **item}}
 
     def _entity(self, name: str, entity_set: EntitySet, entity_type: EntityType) -> dict[str, Any]:
         item = {"get": self._reading(f"{name}.read", entity_set, entity_type)}

@@ -144,6 +144,7 @@ class _Projection:
             name=entity.set_name,
             key=tuple(entity.field(name).wire for name in entity.key),
             etag=entity.is_versioned and not _is_report(entity),
+            alternate_keys=self._alternate_keys(properties | keys),
             properties=(
                 *(one for name, one in properties.items() if name not in _OF_EVERY_ROW),
                 *keys.values(),
@@ -159,6 +160,12 @@ class _Projection:
             annotations=_described(entity.doc),
         )
         return drafted(entity, made) if self._service is ADMIN else made
+
+    def _alternate_keys(self, shown: Mapping[str, Property]) -> tuple[tuple[str, ...], ...]:
+        """Return the natural key if the public API, which addresses rows by it, shows all of it."""
+        key = [shown[name].name for name in self._entity.natural_key if name in shown]
+        is_whole = len(key) == len(self._entity.natural_key) > 0
+        return (tuple(key),) if self._service is PUBLIC and is_whole else ()
 
     def _in_currency(self, field: Field, made: Property) -> Property:
         """Say in reporting where the currency of an amount is: amounts of several are not added up."""

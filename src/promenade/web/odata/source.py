@@ -13,6 +13,7 @@ from odata_server.source import ByKey, Key, OperationCall, Payload, Query, Resul
 from promenade.errors import NotFound
 from promenade.model.declare import Service, declared
 from promenade.model.edm import edm_for
+from promenade.store.authoring.statements import hold
 from promenade.store.driver.unit import Session
 from promenade.store.odata.payloads import row_of
 from promenade.store.odata.services import reader_for
@@ -65,11 +66,20 @@ class AuthoredUnit:
         return rows
 
     async def _hold(self, query: Query) -> None:
-        """Lock the owners of the target row first: holding a row while waiting for its owner would block others."""
+        """Lock the owners of the target row first: holding a row while waiting for its owner would block others.
+
+        A row addressed by another key than its ID need not exist: the key itself is locked, so that of several writers
+        that find no row one creates it, and the others change it.
+        """
         steps = query.target.steps
-        if steps and isinstance(steps[0], ByKey) and _has_owner(query.target.root.name):
+        if not steps or not isinstance(steps[0], ByKey):
+            return
+        key = steps[0].key
+        if "ID" not in key:
+            await hold(self.session, f"{query.target.root.name} {sorted(key.items())}")
+        elif _has_owner(query.target.root.name):
             with suppress(NotFound):  # the read that follows reports it
-                await self.authoring.hold(query.target.root.name, steps[0].key["ID"])
+                await self.authoring.hold(query.target.root.name, key["ID"])
 
     async def count(self, query: Query) -> int:
         return await self._reader.count(self.session, query)
@@ -111,7 +121,7 @@ class AuthoredUnit:
         made = self.authoring.shown_once.get(query.target.root.name, {})
         for step in query.target.steps:
             if isinstance(step, ByKey) and len(query.target.steps) == 1 and rows.items:
-                rows.items[0].update(made.get(step.key["ID"], {}))
+                rows.items[0].update(made.get(str(step.key.get("ID")), {}))
 
 
 def _has_owner(set_name: str) -> bool:
