@@ -26,9 +26,10 @@ _INTRO = inspect.cleandoc(
     within a minute. The same as metadata is at `/reporting/$metadata`, as OpenAPI at `/reporting/openapi.json`, and to
     browse at `/reporting/docs`.
 
-    Each of the scopes `svc.Admin`, `svc.PromotionManager` and `svc.BudgetManager` reads every report; in a store the
-    session of its administrator does, which sends the `X-CSRF-Token` that `HEAD /reporting/` with
-    `X-CSRF-Token: Fetch` answers with `$batch` and exports. Reports of other tenants do not exist: they are 404.
+    Each of the scopes `svc.ReportReader`, which opens nothing else, `svc.Admin`, `svc.PromotionManager` and
+    `svc.BudgetManager` reads every report; in a store the session of its administrator does, which sends the
+    `X-CSRF-Token` that `HEAD /reporting/` with `X-CSRF-Token: Fetch` answers with `$batch` and exports. Reports of
+    other tenants do not exist: they are 404.
 
     Addresses, query options, batches, headers and limits are those of the [public API](public-api.md). What is
     different:

@@ -54,7 +54,7 @@ class PublicRequests:
         given = case.path_parameters or {}
         if "ID" in given and self._random.random() < 0.9:
             case.path_parameters = dict(given) | {"ID": self._key(set_name, method)}
-        elif "code" in given and self._random.random() < 0.9:
+        elif "code" in given and set_name in _CODES and self._random.random() < 0.9:
             case.path_parameters = dict(given) | {"code": self._random.choice(_CODES[set_name])}
         if isinstance(case.body, dict) and self._random.random() < 0.9:
             case.body = self._body(set_name, path, method, case.body)

@@ -24,7 +24,12 @@ from tests.web.reports.made_up import seed
 
 MADE = datetime(2026, 1, 1, tzinfo=UTC)
 OWN, OTHER = "acme", "globex"
-ROLES = {"admin": "svc.Admin", "promoter": "svc.PromotionManager", "treasurer": "svc.BudgetManager"}
+ROLES = {
+    "admin": "svc.Admin",
+    "promoter": "svc.PromotionManager",
+    "treasurer": "svc.BudgetManager",
+    "reader": "svc.ReportReader",
+}
 SCOPES = {
     **{name: (OWN, (scope,)) for name, scope in ROLES.items()},
     "integrator": (OWN, ("PublicApi.Read", "PublicApi.Write")),

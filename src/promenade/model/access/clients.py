@@ -12,6 +12,7 @@ SCOPES = (
     "svc.BudgetManager",
     "svc.Admin",
     "svc.Sync",
+    "svc.ReportReader",
     "PublicApi.Read",
     "PublicApi.Write",
 )

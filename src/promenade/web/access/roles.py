@@ -19,6 +19,10 @@ BUDGET_MANAGER = "svc.BudgetManager"
 ROLES = (ADMIN, PROMOTION_MANAGER, BUDGET_MANAGER)
 """The scopes that open administration; each of them reads everything."""
 
+REPORT_READER = "svc.ReportReader"
+REPORTS = (*ROLES, REPORT_READER)
+"""The scopes that open reporting, where each of them reads everything."""
+
 _PROMOTION_MANAGERS = frozenset(
     {
         "ArticleGroups", "BasketTests", "Campaigns", "CouponCodeBatches", "CouponCodeConfigurations",

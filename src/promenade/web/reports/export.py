@@ -19,7 +19,7 @@ from promenade.model.declare import Service
 from promenade.model.edm import edm_for
 from promenade.model.reports.operations import EXPORT_FILE, export_csv_action
 from promenade.web.access.auth import Caller
-from promenade.web.access.roles import ROLES
+from promenade.web.access.roles import REPORTS
 from promenade.web.http.csv import csv_pieces
 from promenade.web.http.downloads import Places, send_pieces
 from promenade.web.odata.api import ApiHooks, is_odata_client
@@ -46,7 +46,7 @@ class CsvExports:
     async def answer(self, scope: Scope, receive: Receive, send: Send, request: Request) -> None:
         """Answer a POST. Raises `Disconnected`, and before the first byte is sent ODataError and PromenadeError."""
         caller: Caller = await self._hooks.authenticate(scope)
-        caller.require_scope(*ROLES)
+        caller.require_scope(*REPORTS)
         body = await read_body(self._hooks, request.headers, receive)
         dialect = _dialect(request, self._hooks.default_version)
         order = _order(request, body)

@@ -16,7 +16,7 @@ from promenade import model
 from promenade.model.declare import NONE, Service
 from promenade.model.edm import edm_for
 from promenade.model.reports.operations import EXPORT_CSV, EXPORT_FILE, REPORT_TYPES
-from promenade.web.access.roles import ADMIN, BUDGET_MANAGER, PROMOTION_MANAGER, ROLES
+from promenade.web.access.roles import ADMIN, BUDGET_MANAGER, PROMOTION_MANAGER, REPORT_READER, REPORTS
 from promenade.web.http.endpoint import Endpoint
 from promenade.web.http.reader_pages import document_endpoint, reader_endpoints
 from promenade.web.odata.sheets import with_files
@@ -30,8 +30,8 @@ _DESCRIPTION = inspect.cleandoc(
     and are up to date within a minute. Every collection takes `$filter`, `$orderby`, `$top`, `$skip`, `$count`,
     `$select`, `$expand` and `$apply`; `POST /exportCsv` gives a report of a period as a file.
 
-    Each of the scopes `svc.Admin`, `svc.PromotionManager` and `svc.BudgetManager` reads everything; in a store, the
-    session of its administrator does. Rows of other tenants do not exist: they are 404.
+    Each of the scopes `svc.ReportReader`, `svc.Admin`, `svc.PromotionManager` and `svc.BudgetManager` reads everything;
+    in a store, the session of its administrator does. Rows of other tenants do not exist: they are 404.
 
     Properties one by one (`/CalculationLogs({ID})/status`) and links (`/$ref`) are served and not listed here.
     """
@@ -58,6 +58,7 @@ def render_reporting_openapi(*, whole: bool = False) -> bytes:
                 ADMIN: "Administrators.",
                 PROMOTION_MANAGER: "Who manages promotions.",
                 BUDGET_MANAGER: "Who manages budgets.",
+                REPORT_READER: "Programs that only read reports.",
             },
             needed=_scopes,
         ),
@@ -70,7 +71,7 @@ def render_reporting_openapi(*, whole: bool = False) -> bytes:
 
 
 def _scopes(access: Access) -> Sequence[str]:
-    return ROLES
+    return REPORTS
 
 
 def _allowed_values() -> Iterator[tuple[str, Sequence[str]]]:

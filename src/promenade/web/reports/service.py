@@ -17,7 +17,7 @@ from promenade.model.declare import Service
 from promenade.model.edm import edm_for
 from promenade.model.reports.operations import EXPORT_CSV, PLAN_TRIAL
 from promenade.web.access.auth import Authentication, Caller
-from promenade.web.access.roles import ROLES
+from promenade.web.access.roles import REPORTS
 from promenade.web.odata.api import BrowserHooks, refuse_what_is_not_written
 from promenade.web.odata.export import ExportingApi
 from promenade.web.odata.source import AuthoredSource, AuthoredUnit, Operations
@@ -83,8 +83,8 @@ class _ReportingHooks(BrowserHooks):
     default_version = "4.0"
 
     def permit(self, caller: Caller, access: Access, request: Request) -> None:
-        """Require one of the three roles, each of which may read everything (specification, Roles and scopes)."""
-        caller.require_scope(*ROLES)
+        """Require a role of administration (specification, Roles and scopes), or the scope that only reads reports."""
+        caller.require_scope(*REPORTS)
         if access.entity_set is not None:
             refuse_what_is_not_written(access.entity_set, access.kind, request)
 

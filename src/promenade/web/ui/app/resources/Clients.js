@@ -9,6 +9,7 @@ sap.ui.define(
       "svc.BudgetManager",
       "svc.Admin",
       "svc.Sync",
+      "svc.ReportReader",
       "PublicApi.Read",
       "PublicApi.Write"
     ];
