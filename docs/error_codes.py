@@ -64,6 +64,7 @@ POS = (
     "!promenade/web/services/public_openapi",
     "!promenade/web/http/downloads",
     "!promenade/web/odata/export",
+    "!promenade/web/access/basic",
     "!promenade/web/odata/sheets",
     "!promenade/web/reports/",
     "!promenade/web/http/row_cutter",
@@ -174,6 +175,7 @@ ADMIN = (
 REPORTING = (
     "promenade/web/http/downloads",
     "promenade/web/access/auth",
+    "promenade/web/access/basic",
     "promenade/web/access/authorities",
     "promenade/web/http/rate_limits",
     "promenade/web/odata/export",

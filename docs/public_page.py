@@ -39,7 +39,8 @@ _INTRO = inspect.cleandoc(
     Every request takes a bearer token, `Authorization: Bearer ...`, which names the tenant and the scopes:
     `PublicApi.Read` for GET and functions, `PublicApi.Write` for everything else. Neither implies the other: a client
     that only writes sees its own creates and nothing more. `$metadata` and the service document take either. Rows of
-    other tenants do not exist: they are 404, in every verb, and never in a filter, an expand or a count.
+    other tenants do not exist: they are 404, in every verb, and never in a filter, an expand or a count. A tenant may
+    let clients read collections by [HTTP Basic](../how-to/tenants-and-clients.md#without-a-token), too.
 
     Major versions have their own address. The minor version, now {MINOR_VERSION}, is in every JSON answer that
     succeeds, as `minorVersion`; it rises when something is added, and clients pass over what they do not know.
@@ -200,9 +201,10 @@ _FILES = inspect.cleandoc(
     spreadsheet would compute begins with an apostrophe. In a workbook numbers, days, times (in UTC) and truth values
     are cells of that kind, texts are never computed, and rows beyond a sheet's {ROWS_OF_SHEET_MAX} go on on the next.
 
-    Each page counts as a request for the limits of a client. At most {EXPORTS_MAX} files of several pages are sent at a
-    time for a tenant: beyond that 429 `TOO_MANY_EXPORTS` with `Retry-After`. Files with coupon codes are in the audit
-    trail. If something fails after the first page the connection breaks off, so that no part is taken for the whole.
+    A file counts as a request for the limits of a client, and each of its pages does. At most {EXPORTS_MAX} files of
+    several pages are sent at a time for a tenant: beyond that 429 `TOO_MANY_EXPORTS` with `Retry-After`. Files with
+    coupon codes are in the audit trail. If something fails after the first page the connection breaks off, so that no
+    part is taken for the whole.
     """
 )
 _NATURAL_KEYS = inspect.cleandoc(

@@ -210,10 +210,15 @@ def percentage(doc: str, *, required: bool = False, virtual: bool = False, maxim
 
 
 def boolean(
-    doc: str, *, default: bool | None = False, read_only: bool = False, hidden_from: frozenset[Service] = frozenset()
+    doc: str,
+    *,
+    default: bool | None = False,
+    read_only: bool = False,
+    label: str = "",
+    hidden_from: frozenset[Service] = frozenset(),
 ) -> Field:
     """Declare a boolean, never null; with None as ``default`` it is null unless it is set."""
-    return Field(kind=Kind.BOOLEAN, doc=doc, default=default, read_only=read_only, hidden_from=hidden_from)
+    return Field(kind=Kind.BOOLEAN, doc=doc, default=default, read_only=read_only, label=label, hidden_from=hidden_from)
 
 
 def timestamp(

@@ -17,6 +17,10 @@ class Tenants(Entity, key=("tenant_id",), tenant_owned=False):
     name = text(255, "Name of the tenant.", required=True)
     is_operator = boolean("Whether its administrators may import data for other tenants.")
     master_data_callback_url = text(2000, "URL that is notified when a master data import has ended.")
+    basic_for_readers = boolean(
+        "Whether clients that may only read may send their ID and secret with each GET (HTTP Basic), without a token.",
+        label="HTTP Basic for readers",
+    )
     enable_production_nudges = boolean("Whether evaluations return nudges and threshold gaps.")
     combination_strategy = choice(
         "SEQUENTIAL", "BEST_DEAL", default="SEQUENTIAL",

@@ -85,7 +85,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "Returns": ("unmatchedReturns",),
             "Approval": ("approval", "approvalFromAmount", "approvalCurrency", "approverScope"),
             "Reports": ("significanceLevel",),
-            "Interfaces": ("masterDataCallbackUrl",),
+            "Interfaces": ("masterDataCallbackUrl", "basicForReaders"),
         },
         "BasketTests": {
             "Basket": ("request", "pricedAt"),

@@ -55,6 +55,12 @@ async def read_tenants(session: Session) -> Sequence[Row[Any]]:
     return await session.execute(select(_TENANTS).order_by(_TENANTS.c.tenant_id))
 
 
+async def basic_for_readers(session: Session, tenant_id: str) -> bool:
+    """Return whether a tenant's readers may come without a token; needs a system session."""
+    rows = await session.execute(select(_TENANTS.c.basic_for_readers).where(_TENANTS.c.tenant_id == tenant_id))
+    return bool(rows and rows[0].basic_for_readers)
+
+
 async def significance_level(session: Session) -> Decimal:
     """Return the level of significance of the session's tenant."""
     rows = await session.execute(select(_TENANTS.c.significance_level).where(_TENANTS.c.tenant_id == session.tenant))

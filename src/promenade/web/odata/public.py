@@ -22,7 +22,7 @@ from promenade.interface import MINOR_VERSION
 from promenade.model.declare import RW_RESTRICTED, EntityType, Service, declared
 from promenade.model.edm import edm_for
 from promenade.model.operations import BULK_IMPORT
-from promenade.web.access.auth import Authenticator, Caller
+from promenade.web.access.auth import Authentication, Caller
 from promenade.web.odata.api import ApiHooks, refuse_what_is_not_written
 from promenade.web.odata.export import ExportingApi
 from promenade.web.odata.public_endpoint import PUBLIC_ROOT as ROOT
@@ -83,7 +83,7 @@ _EXTRAS = {"minorVersion": MINOR_VERSION}
 class PublicApi(ExportingApi):
     """The public API as an ASGI application for everything at and below `ROOT`."""
 
-    def __init__(self, context: Context, authenticator: Authenticator) -> None:
+    def __init__(self, context: Context, authenticator: Authentication) -> None:
         source = AuthoredSource(context, Service.PUBLIC, OPERATIONS)
         hooks = _PublicHooks(context, authenticator)
         super().__init__(context, edm_for(Service.PUBLIC), source, hooks, root=ROOT, takes_orders=False)

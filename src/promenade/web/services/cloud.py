@@ -10,13 +10,13 @@ immediately, the others on their first request.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp
 
 from promenade.settings import CLOUD, Settings
-from promenade.web.access.auth import Authenticator
+from promenade.web.access.auth import Authentication, Authenticator
 from promenade.web.access.keys import CachedKeys, fetch_jwks
 from promenade.web.coupons.endpoints import PosCoupons
 from promenade.web.http.rate_limits import RateLimits
@@ -24,7 +24,7 @@ from promenade.web.http.routing import Later, Served, routed
 from promenade.web.pricing.pos import Pos
 from promenade.web.services.monitoring import Monitoring
 from promenade.workflows.access.groups import GroupDirectory
-from promenade.workflows.access.tenants import TenantDirectory
+from promenade.workflows.access.tenants import TenantDirectory, admits_basic
 from promenade.workflows.access.withdrawn import TokenDirectory
 from promenade.workflows.context import Context
 
@@ -125,7 +125,7 @@ class CloudService:
             document_endpoint(f"{ROOT}/openapi.json", render_public_openapi),
             *reader_endpoints(ROOT, "Public API"),
         ]
-        return endpoints, {ROOT: PublicApi(context, authenticator)}
+        return endpoints, {ROOT: PublicApi(context, self._readers)}
 
     def _administration(self) -> Served:
         from promenade.web.access.trust_shown import Trust
@@ -141,7 +141,7 @@ class CloudService:
         from promenade.web.reports.openapi import reporting_documents
         from promenade.web.reports.service import ROOT, ReportingApi
 
-        return reporting_documents(), {ROOT: ReportingApi(self._context, self._authenticator)}
+        return reporting_documents(), {ROOT: ReportingApi(self._context, self._readers)}
 
     def _sync(self) -> Served:
         from promenade.web.sync.endpoints import Sync
@@ -177,6 +177,17 @@ class CloudService:
         invitations = Invitations(store.people, self._context.cache, base_url=base_url)
         endpoints: list[Endpoint] = [*self._issuer.endpoints(), *login.endpoints(), *invitations.endpoints()]
         return endpoints, {}
+
+    @cached_property
+    def _readers(self) -> Authentication:
+        """The authentication of services that tools read from: of the own issuer's clients, also by their secrets."""
+        if not self._issues_tokens:
+            return self._authenticator
+        from promenade.web.access.basic import BasicReaders
+
+        issuer, context = self._issuer, self._context
+        admits = partial(admits_basic, context.database)
+        return BasicReaders(self._authenticator, issuer.authenticate, admits, context.clock, self._limits)
 
     @cached_property
     def _issuer_store(self) -> DatabaseIssuerStore:

@@ -11,7 +11,7 @@ from promenade.errors import Conflict, Invalid, NotFound
 from promenade.model import entity
 from promenade.model.declare import Field, Kind
 from promenade.store.access.local_store import read_store_tenant
-from promenade.store.access.tenants import insert_tenant, read_tenants, tenant_is_known
+from promenade.store.access.tenants import basic_for_readers, insert_tenant, read_tenants, tenant_is_known
 from promenade.store.driver.unit import Database, Session
 
 _FIXED = frozenset({"tenant_id", "created_at", "created_by", "modified_at", "modified_by"})
@@ -99,6 +99,15 @@ async def list_tenants(database: Database) -> list[dict[str, Any]]:
             {"tenantId": row.tenant_id} | {name: getattr(row, field.name) for name, field in _SETTINGS.items()}
             for row in rows
         ]
+
+    return await database.read(work, system=True)
+
+
+async def admits_basic(database: Database, tenant_id: str) -> bool:
+    """Return whether the tenant lets its readers come by HTTP Basic."""
+
+    async def work(session: Session) -> bool:
+        return await basic_for_readers(session, tenant_id)
 
     return await database.read(work, system=True)
 

@@ -32,6 +32,7 @@ DEFAULTS: dict[str, Any] = {
     "approvalCurrency": None,
     "approverScope": "svc.Admin",
     "masterDataCallbackUrl": None,
+    "basicForReaders": False,
 }
 
 

@@ -2285,6 +2285,7 @@ CREATE TABLE tenants (
 	name VARCHAR(255) COLLATE "C" NOT NULL,
 	is_operator BOOLEAN NOT NULL,
 	master_data_callback_url VARCHAR(2000) COLLATE "C",
+	basic_for_readers BOOLEAN NOT NULL,
 	enable_production_nudges BOOLEAN NOT NULL,
 	combination_strategy VARCHAR(30) COLLATE "C" NOT NULL,
 	points_per_currency_unit NUMERIC(15, 3) NOT NULL,

@@ -1599,6 +1599,7 @@ CREATE TABLE tenants (
 	name VARCHAR(255) NOT NULL,
 	is_operator BOOLEAN NOT NULL,
 	master_data_callback_url VARCHAR(2000),
+	basic_for_readers BOOLEAN NOT NULL,
 	enable_production_nudges BOOLEAN NOT NULL,
 	combination_strategy VARCHAR(30) NOT NULL,
 	points_per_currency_unit BIGINT NOT NULL,
