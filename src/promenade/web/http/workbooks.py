@@ -25,9 +25,11 @@ _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _TYPES = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 # Formats of cells: plain, day, day and time as the reader's region writes them, bold.
 _STYLES = f"""{_HEAD}<styleSheet xmlns="{_MAIN}"><fonts count="2"><font/><font><b/></font></fonts>\
-<fills count="1"><fill/></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs>\
+<fills count="1"><fill><patternFill patternType="none"/></fill></fills><borders count="1"><border/></borders>\
+<cellStyleXfs count="1"><xf/></cellStyleXfs>\
 <cellXfs count="4"><xf/><xf numFmtId="14" applyNumberFormat="1"/><xf numFmtId="22" applyNumberFormat="1"/>\
-<xf fontId="1" applyFont="1"/></cellXfs></styleSheet>"""
+<xf fontId="1" applyFont="1"/></cellXfs>\
+<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>"""
 _DAY, _MOMENT, _BOLD = 1, 2, 3
 
 

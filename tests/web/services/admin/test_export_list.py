@@ -95,6 +95,8 @@ def test_a_workbook_has_numbers_and_times_as_such_and_texts_that_are_never_compu
         assert archive.testzip() is None
         assert "[Content_Types].xml" in archive.namelist()
         sheet = etree.fromstring(archive.read("xl/worksheets/sheet1.xml"))
+        styles = etree.fromstring(archive.read("xl/styles.xml"))
+        assert all(len(fill) == 1 for fill in styles.iter(f"{_X}fill"))  # an empty one breaks openpyxl, and so pandas
         assert b'name="Promotions"' in archive.read("xl/workbook.xml")
     rows = [list(row) for row in sheet.iter(f"{_X}row")]
     assert ["".join(one.itertext()) for one in rows[0]] == [one["label"] for one in COLUMNS]
