@@ -77,7 +77,9 @@ def key_of(
 
 def _alternate_key(entity_type: EntityType, predicate: KeyPredicate, aliases: Mapping[str, Expression]) -> Key | None:
     """Return the alternate key in a predicate, if it names one (Protocol 4.01, 4.8.1)."""
-    given = {name: expression for name, expression in predicate.values if name is not None}
+    if not entity_type.alternate_keys or predicate.values[0][0] is None:
+        return None
+    given = dict(predicate.values)
     for names in entity_type.alternate_keys:
         if given.keys() == set(names) and len(predicate.values) == len(names):
             properties = entity_type.property_by_name

@@ -39,7 +39,10 @@ def may_want_file(scope: Mapping[str, Any]) -> bool:
         return False
     if b"format=" in scope["query_string"].lower():
         return True
-    return any(name == b"accept" and (b"csv" in text or b"sheet" in text) for name, text in scope["headers"])
+    for name, text in scope["headers"]:
+        if name == b"accept" and (b"csv" in text.lower() or b"sheet" in text.lower()):
+            return True
+    return False
 
 
 def wants_file(request: Request) -> bool:
