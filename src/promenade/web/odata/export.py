@@ -116,6 +116,7 @@ class ListExports:
             await send_response(asking.send, request, first)
             return
         headers = file_headers(reading.name, reading.form, self._context.clock())
+        headers.append((b"odata-version", first.headers["Odata-Version"].encode("ascii")))
         if request.method == "HEAD":
             await asking.send({"type": "http.response.start", "status": 200, "headers": headers})
             await asking.send({"type": "http.response.body", "body": b""})

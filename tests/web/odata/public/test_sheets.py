@@ -47,6 +47,7 @@ def test_a_csv_file_has_exact_values_and_no_formulas(api: Api) -> None:
     answer = api.get(asked)
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    assert answer.headers["odata-version"] == "4.01"
     name = answer.headers["content-disposition"].removeprefix("attachment; filename=")
     assert re.fullmatch(r'"Articles-\d{4}-\d\d-\d\d\.csv"', name)
     assert answer.content.startswith("\ufeffname,basePrice,createdAt\r\n".encode())
