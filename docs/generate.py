@@ -242,7 +242,9 @@ def events_page() -> str:
         (schema,) = msgspec.json.schema_components([event])[1].values()
         properties: dict[str, dict[str, Any]] = schema["properties"]
         rows = [(f"`{name}`", json_type(one), one.get("description", "")) for name, one in properties.items()]
-        parts += [f"## {kind}", f"{text_of(event)} Since minor version {event.since}."]
+        names = {field.name: field.encode_name for field in msgspec.structs.fields(event)}
+        subject = " or ".join(f"`{names[name]}`" for name in event.about)
+        parts += [f"## {kind}", f"{text_of(event)} Since minor version {event.since}. Its subject is {subject}."]
         parts.append(table(("Field", "Type", "Meaning"), rows))
     return "\n\n".join(parts)
 

@@ -25,8 +25,9 @@ E = TypeVar("E", bound="Event")
 
 
 class Event(msgspec.Struct, frozen=True, rename="camel"):
-    """Base class of every event; its class variables are set by `event`."""
+    """Base class of every event; its class variables but ``about`` are set by `event`."""
 
+    about: ClassVar[tuple[str, ...]] = ()  # fields with the ID of what it tells of: the first that is not null
     kind: ClassVar[str]
     since: ClassVar[int]
     subscribable: ClassVar[bool]  # False: it is sent to one subscription, whatever that has chosen
@@ -105,6 +106,8 @@ WindowStart = Annotated[datetime | None, Meta(description="When the campaign's w
 
 
 class _PromotionEvent(Event, frozen=True):
+    about: ClassVar[tuple[str, ...]] = ("promotion_id",)
+
     promotion_id: PromotionId
     promotion_name: PromotionName
     promotion_code: PromotionCode
@@ -158,6 +161,8 @@ class PromotionArchived(_PromotionEvent, frozen=True):
 
 
 class _CampaignEvent(Event, frozen=True):
+    about: ClassVar[tuple[str, ...]] = ("campaign_id",)
+
     campaign_id: CampaignId
     campaign_code: CampaignCode
     campaign_name: CampaignName
@@ -195,6 +200,8 @@ class CampaignUnlocked(_CampaignEvent, frozen=True):
 
 
 class _BudgetEvent(Event, frozen=True):
+    about: ClassVar[tuple[str, ...]] = ("budget_id",)
+
     budget_id: BudgetId
     budget_name: BudgetName
     total_amount: Annotated[Decimal, Meta(description="What may be spent altogether.")]
@@ -221,6 +228,8 @@ class BudgetExhausted(_BudgetEvent, frozen=True):
 class CouponIssued(Event, frozen=True):
     """A coupon was issued."""
 
+    about: ClassVar[tuple[str, ...]] = ("coupon_id", "coupon_type_id")
+
     coupon_id: CouponId
     coupon_type_id: CouponTypeId
     issuance_channel: Annotated[str, Meta(description="POST_PURCHASE, BATCH, MANUAL or EXTERNAL.")]
@@ -234,6 +243,8 @@ class CouponIssued(Event, frozen=True):
 class CouponRedeemed(Event, frozen=True):
     """A coupon was redeemed."""
 
+    about: ClassVar[tuple[str, ...]] = ("coupon_id", "coupon_type_id")
+
     coupon_id: CouponId
     coupon_type_id: CouponTypeId
     transaction_id: TransactionId
@@ -246,6 +257,8 @@ class CouponRedeemed(Event, frozen=True):
 class CouponExpired(Event, frozen=True):
     """A coupon expired before it was redeemed."""
 
+    about: ClassVar[tuple[str, ...]] = ("coupon_id", "coupon_type_id")
+
     coupon_id: CouponId
     coupon_type_id: CouponTypeId
     valid_until: Annotated[datetime, Meta(description="Until when it was accepted.")]
@@ -253,6 +266,8 @@ class CouponExpired(Event, frozen=True):
 
 
 class _BatchEvent(Event, frozen=True):
+    about: ClassVar[tuple[str, ...]] = ("batch_id",)
+
     batch_id: JobId
     coupon_type_id: CouponTypeId
     quantity: Annotated[int, Meta(description="How many codes were ordered.")]
@@ -275,6 +290,8 @@ class CouponBatchFailed(_BatchEvent, frozen=True):
 
 
 class _ArticleJobEvent(Event, frozen=True):
+    about: ClassVar[tuple[str, ...]] = ("job_id",)
+
     job_id: JobId
     total_articles: Annotated[int, Meta(description="Articles received.")]
     processed_articles: Annotated[int, Meta(description="Articles dealt with: stored or refused.")]
@@ -304,6 +321,8 @@ class ArticleImportJobFailed(_ArticleJobEvent, frozen=True):
 
 
 class _JobEvent(Event, frozen=True):
+    about: ClassVar[tuple[str, ...]] = ("job_id",)
+
     job_id: JobId
     entity: Annotated[str, Meta(description="The entity set that rows are imported into.")]
     source: Annotated[str, Meta(description="BULK_IMPORT, POS_BATCH, MASTER_DATA_SOAP or MASTER_DATA_REST.")]
@@ -337,6 +356,8 @@ class ImportJobFailed(_JobEvent, frozen=True):
 class TransactionConfirmed(Event, frozen=True):
     """A sale was confirmed."""
 
+    about: ClassVar[tuple[str, ...]] = ("transaction_id",)
+
     transaction_id: TransactionId
     transaction_counter: TransactionCounter
     pos_group_id: Annotated[str, Meta(description="ID of the POS group where it was sold.")]
@@ -358,6 +379,8 @@ class TransactionConfirmed(Event, frozen=True):
 class TransactionReturned(Event, frozen=True):
     """A sale with returned lines was confirmed."""
 
+    about: ClassVar[tuple[str, ...]] = ("transaction_id",)
+
     transaction_id: TransactionId
     transaction_counter: TransactionCounter
     return_subtotal: Annotated[Decimal, Meta(description="Sum of the returned lines; not above zero.")]
@@ -373,6 +396,8 @@ class TransactionReturned(Event, frozen=True):
 @event("TRANSACTION_CANCELLED", since=13, de="Ein Verkauf wurde storniert.")
 class TransactionCancelled(Event, frozen=True):
     """A confirmed sale was cancelled."""
+
+    about: ClassVar[tuple[str, ...]] = ("transaction_id",)
 
     transaction_id: TransactionId
     transaction_counter: TransactionCounter
@@ -392,6 +417,8 @@ class TransactionCancelled(Event, frozen=True):
 class LoyaltyPointsAwarded(Event, frozen=True):
     """A customer earned points."""
 
+    about: ClassVar[tuple[str, ...]] = ("transaction_id",)
+
     customer_id: CustomerId
     transaction_id: TransactionId
     transaction_counter: TransactionCounter
@@ -405,6 +432,8 @@ class LoyaltyPointsAwarded(Event, frozen=True):
 @event("STORE_CLONED", since=13, de="Zwei Rechner geben sich als dieselbe Filiale aus.")
 class StoreCloned(Event, frozen=True):
     """Two machines say that they are the same store; one of them was stopped from spending budgets."""
+
+    about: ClassVar[tuple[str, ...]] = ("deployment_id",)
 
     deployment_id: Annotated[str, Meta(description="ID of the store in `LocalDeployments`.")]
     store_code: Annotated[str, Meta(description="Code of the store.")]
@@ -422,6 +451,8 @@ class StoreCloned(Event, frozen=True):
 )
 class WebhookDeliveryDeadLetter(Event, frozen=True):
     """An event could not be delivered to a subscription; it is not retried."""
+
+    about: ClassVar[tuple[str, ...]] = ("event_id",)
 
     subscription_id: Annotated[
         str | None, Meta(description="ID of the subscription; null where it went to the callbackUrl of a job.")
@@ -445,6 +476,8 @@ class WebhookDeliveryDeadLetter(Event, frozen=True):
 )
 class WebhookTest(Event, frozen=True):
     """A test that somebody has sent to this one subscription, whatever events it has chosen; nothing has happened."""
+
+    about: ClassVar[tuple[str, ...]] = ("subscription_id",)
 
     subscription_id: Annotated[str, Meta(description="ID of the subscription.")]
     subscription_name: Annotated[str | None, Meta(description="What the subscription is called.")]

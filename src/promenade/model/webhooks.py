@@ -39,6 +39,12 @@ class WebhookSubscriptions(Entity, public=RW, admin=PLAIN):
                   "If null, the server generates one and returns it only in that response.",
                   write_only=True)  # fmt: skip
     is_active = boolean("Whether events are sent.", default=True)
+    envelope = choice(
+        "STANDARD", "CLOUDEVENTS", "CLOUDEVENTS_BINARY",
+        doc="What the body is: the event as Standard Webhooks recommends, a CloudEvent 1.0 in structured mode, or only "
+            "the data of one, in binary mode, with its attributes as headers.",
+        default="STANDARD",
+    )  # fmt: skip
     description = text(1000, "Description of the subscription.", searchable=True)
     previous_secret = text(255, "The previous secret, which is also used for signing for a while.", read_only=True,
                            hidden_from=_EVERYWHERE)  # fmt: skip

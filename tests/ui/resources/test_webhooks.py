@@ -143,6 +143,22 @@ def test_a_test_shows_what_was_sent_and_what_was_answered(desk: Desk) -> None:
         assert len({one.headers["webhook-id"] for one in receiver.requests("/erp")}) == 1
 
 
+def test_the_envelope_is_chosen_and_the_test_shows_it(desk: Desk) -> None:
+    with Receiver() as receiver:
+        key = _subscribe(desk, f"{receiver.url}/bus", isActive=False)
+        page = desk.sit(address=f"/object/WebhookSubscriptions/{key}", language="de")
+        expect(page.get_by_text("Wie Standard Webhooks es empfiehlt")).to_be_visible()
+        page.get_by_role("button", name="Bearbeiten").click()
+        page.get_by_role("combobox", name="Umschlag").press("ArrowDown")
+        page.get_by_role("button", name="Speichern").click()
+        expect(page.get_by_role("combobox", name="Umschlag")).to_have_count(0)
+        expect(page.get_by_text("CloudEvents, strukturiert").last).to_be_visible()
+        page.get_by_role("button", name="Test senden").click()
+        sent = page.get_by_role("dialog", name="WEBHOOK_TEST").get_by_role("textbox", name="Was gesendet wird")
+        expect(sent).to_have_value(re.compile('"type": "promenade.WEBHOOK_TEST"'))
+        assert judge(page) == []
+
+
 def test_who_may_not_change_subscriptions_sends_no_test(desk: Desk) -> None:
     with Receiver() as receiver:
         key = _subscribe(desk, f"{receiver.url}/erp", isActive=False)

@@ -27,6 +27,7 @@ class Message:
     """A claimed delivery. ``is_wanted``: its subscription is active, or it is a test, or to a callback URL of its own.
 
     ``payload`` None: the event has been deleted. ``secret`` None: sent without a signature.
+    ``envelope`` is that of the subscription; None: it has none.
     """
 
     claim: Claim
@@ -37,6 +38,7 @@ class Message:
     payload: bytes | None
     secret: str | None
     previous_secret: str | None
+    envelope: str | None = None
 
     @property
     def is_test(self) -> bool:
@@ -60,6 +62,7 @@ async def messages(session: Session, claims: Sequence[Claim], *, at: datetime) -
             _SUBSCRIPTIONS.c.secret,
             _SUBSCRIPTIONS.c.previous_secret,
             _SUBSCRIPTIONS.c.previous_secret_until,
+            _SUBSCRIPTIONS.c.envelope,
             _EVENTS.c.payload,
         )
         .select_from(_LOGS)
@@ -107,6 +110,7 @@ def _message(claim: Claim, row: Row[Any], signers: dict[tuple[str, str], Row[Any
         payload=row.payload,
         secret=None if signer is None else signer.secret,
         previous_secret=signer.previous_secret if signer is not None and signs_still else None,
+        envelope=row.envelope,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sqlalchemy import select
 
 from promenade.events import WebhookTest
@@ -10,6 +12,16 @@ from promenade.store.driver.unit import Session
 
 _EVENTS = table("outbox_events")
 _LOGS = table("NotificationLogs")
+_SUBSCRIPTIONS = table("WebhookSubscriptions")
+
+
+@dataclass(frozen=True, slots=True)
+class KeptEvent:
+    """An event as it is kept, and the envelope of the subscription that it went to; None: that has none."""
+
+    id: str
+    payload: bytes
+    envelope: str | None
 
 
 async def waiting_test(session: Session, subscription_id: str) -> str | None:
@@ -25,8 +37,13 @@ async def waiting_test(session: Session, subscription_id: str) -> str | None:
     return next((row.id for row in rows if row.status in ("PENDING", "RETRYING")), None)
 
 
-async def payload_of(session: Session, log_id: str) -> bytes | None:
-    """Return the body of a delivery; None: the event is no longer kept, or there is no such delivery."""
-    statement = select(_EVENTS.c.payload).join(_LOGS, _LOGS.c.event_id == _EVENTS.c.id).where(_LOGS.c.id == log_id)
+async def event_of(session: Session, log_id: str) -> KeptEvent | None:
+    """Return the event of a delivery; None: it is no longer kept, or there is no such delivery."""
+    statement = (
+        select(_EVENTS.c.id, _EVENTS.c.payload, _SUBSCRIPTIONS.c.envelope)
+        .join(_LOGS, _LOGS.c.event_id == _EVENTS.c.id)
+        .outerjoin(_SUBSCRIPTIONS, _SUBSCRIPTIONS.c.id == _LOGS.c.subscription_id)
+        .where(_LOGS.c.id == log_id)
+    )
     rows = await session.execute(statement)
-    return next((bytes(row.payload) for row in rows), None)
+    return next((KeptEvent(row.id, bytes(row.payload), row.envelope) for row in rows), None)

@@ -14,6 +14,7 @@ from promenade.store.driver.unit import Session
 from promenade.store.webhooks.messages import Message
 from promenade.store.webhooks.outcomes import Outcome, write_outcomes
 from promenade.workflows.context import Context
+from promenade.workflows.webhooks.envelopes import enveloped
 from promenade.workflows.webhooks.sending import AttemptResult, Sender
 
 __all__ = ["Draw", "Outcome", "attempt", "record_outcomes", "sign"]
@@ -28,13 +29,14 @@ async def attempt(context: Context, sender: Sender, message: Message, draw: Draw
     """Sign and send a delivery once; raises nothing except when it is cancelled."""
     at, loop = context.clock(), asyncio.get_running_loop()
     began = loop.time()
-    payload = message.payload or b""
+    sent = enveloped(message.envelope, message.claim.event_id, message.payload or b"")
     try:
-        headers = sign(message.secret, message.previous_secret, message.claim.event_id, at, payload)
+        headers = sign(message.secret, message.previous_secret, message.claim.event_id, at, sent.body)
     except UnreadableSecret:
         attempted = AttemptResult(error="The subscription's secret cannot be read: it must be base64.")
     else:
-        attempted = await sender.post(message.callback_url, headers, payload, at=at)
+        headers |= {"content-type": sent.content_type, **sent.headers("ce-")}
+        attempted = await sender.post(message.callback_url, headers, sent.body, at=at)
     outcome = outcome_of(
         message, attempted, at=at, ended_at=context.clock(), schedule=context.webhook_retry_schedule, draw=draw
     )

@@ -28,7 +28,6 @@ _GONE = 410
 _NO_TEXT = "\N{REPLACEMENT CHARACTER}"
 _RETRY_AFTER_STATUSES = (429, 503)
 _FIXED = (
-    (b"content-type", b"application/json"),
     (b"user-agent", f"Promenade/{__version__}".encode()),
     (b"accept", b"*/*"),
 )
@@ -90,9 +89,9 @@ class Sender:
         await self._connections.close()
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes, *, at: datetime) -> AttemptResult:
-        """Post ``body``; every failure is returned as an `AttemptResult` with a short message.
+        """Post ``body``, whose content-type is in ``headers``; every failure is returned as an `AttemptResult`.
 
-        The message reveals nothing of a receiver's network beyond what its subscriber wrote.
+        Its short message reveals nothing of a receiver's network beyond what its subscriber wrote.
         """
         try:
             request = self._request(url, headers, body)

@@ -17,6 +17,7 @@ from promenade.store.webhooks.outbox import keep, outbox_row
 from promenade.store.webhooks.queue import Queued, enqueue, lane_of
 from promenade.store.webhooks.replay import MissedEvent
 from promenade.workflows.authoring import Authoring
+from promenade.workflows.webhooks.envelopes import enveloped
 from promenade.workflows.webhooks.replay import replay_delivery, subject_of, too_many, write_audit
 
 
@@ -50,6 +51,6 @@ async def send_test(authoring: Authoring, session: Session, subscription_id: str
 
 
 async def payload_of(session: Session, log_id: str) -> str | None:
-    """Return the body of a delivery; None: the event is no longer kept."""
-    payload = await store.payload_of(session, log_id)
-    return None if payload is None else payload.decode()
+    """Return the body of a delivery as it would be sent now; None: the event is no longer kept."""
+    event = await store.event_of(session, log_id)
+    return None if event is None else enveloped(event.envelope, event.id, event.payload).body.decode()

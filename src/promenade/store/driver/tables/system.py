@@ -297,7 +297,7 @@ def _outbox() -> Iterator[Definition]:
         (
             identity("id", "Identity of the event: the webhook-id of every delivery."),
             text("kind", 60, "Kind of the event, such as BUDGET_EXHAUSTED."),
-            content("payload", "The body to deliver, envelope included, as JSON; signed and sent as it is."),
+            content("payload", "The body to deliver in the standard envelope, as JSON; others are made of it."),
             text("callback_url", 2000, "Where it is sent besides: the callbackUrl of a job.", nullable=True),
             moment("created_at", "When it happened."),
             moment("dispatched_at", "When its deliveries were planned.", nullable=True),

@@ -2360,6 +2360,7 @@ CREATE TABLE webhook_subscriptions (
 	event_types TEXT NOT NULL,
 	secret VARCHAR(255) COLLATE "C",
 	is_active BOOLEAN NOT NULL,
+	envelope VARCHAR(30) COLLATE "C" NOT NULL,
 	description VARCHAR(1000) COLLATE "C",
 	previous_secret VARCHAR(255) COLLATE "C",
 	previous_secret_until TIMESTAMP WITH TIME ZONE,

@@ -1666,6 +1666,7 @@ CREATE TABLE webhook_subscriptions (
 	event_types TEXT NOT NULL,
 	secret VARCHAR(255),
 	is_active BOOLEAN NOT NULL,
+	envelope VARCHAR(30) NOT NULL,
 	description VARCHAR(1000),
 	previous_secret VARCHAR(255),
 	previous_secret_until BIGINT,

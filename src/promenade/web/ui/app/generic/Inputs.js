@@ -157,7 +157,7 @@ sap.ui.define(
         if (own) {
           return own(field, options);
         }
-        const prefix = Extensions.explanationOf(field);
+        const prefix = Extensions.wordsOf(field);
         if (prefix && field.allowed.length) {
           return choiceInput(field, options, prefix);
         }

@@ -62,7 +62,7 @@ sap.ui.define(
     const subscribe = (page) =>
       Secret.create(page, {
         action: "resources.subscribe",
-        paths: ["name", "callbackUrl", "eventTypes", "description"],
+        paths: ["name", "callbackUrl", "eventTypes", "envelope", "description"],
         ticked: "eventTypes",
         title: "resources.secretTitle",
         text: "resources.secretOnce",
@@ -147,6 +147,7 @@ sap.ui.define(
       extend() {
         const everything = {[EVERYTHING]: "{i18n>resources.everyEvent}"};
         Extensions.input(SET, "eventTypes", Ticks.of([EVERYTHING, ...eventKinds], "resources.event", everything));
+        Extensions.words(SET, "envelope", "resources.envelope");
         Extensions.add(SET, {
           header: [{id: "paused", create: pausedStrip}],
           listActions: [
