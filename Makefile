@@ -156,8 +156,9 @@ soak: $(DEV_READY) $(CLIENTS_READY) $(CHROMIUM_NEEDED)  ## everything at full si
 .PHONY: lock
 lock: $(DEV_READY)  ## pin every dependency by version and hash (LOCK=--upgrade takes newer ones)
 	@$(PIP) install --quiet --require-hashes -r requirements/lock.lock
-	@$(COMPILE) $(LOCK) pyproject.toml --group dev -o requirements/dev.lock
+	@$(COMPILE) $(LOCK) pyproject.toml --all-extras --group dev -o requirements/dev.lock
 	@$(COMPILE) $(LOCK) pyproject.toml --group build -c requirements/dev.lock -o requirements/run.lock
+	@$(COMPILE) $(LOCK) pyproject.toml --all-extras --group build -c requirements/dev.lock -o requirements/brokers.lock
 	@$(COMPILE) $(LOCK) --group lock -o requirements/lock.lock
 	@$(COMPILE) $(LOCK) --group site -o requirements/site.lock
 

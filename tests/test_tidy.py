@@ -380,7 +380,8 @@ def test_every_dependency_is_locked_by_hash() -> None:
 def test_every_dependency_states_its_reason() -> None:
     """docs/decisions/0007 lists each direct dependency with its reason and licence."""
     config = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    groups = [config["project"]["dependencies"], *config["dependency-groups"].values()]
+    extras = config["project"]["optional-dependencies"].values()
+    groups = [config["project"]["dependencies"], *extras, *config["dependency-groups"].values()]
     names = {re.split(r"[<>=;\[ ]", entry)[0] for group in groups for entry in group if isinstance(entry, str)}
     page = next((ROOT / "docs/decisions").glob("0007-*.md")).read_text()
     violations(f"{name} is not explained" for name in names if f"| {name} |" not in page)

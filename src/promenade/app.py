@@ -85,6 +85,7 @@ async def open_context(settings: Settings) -> Context:
         instance_id=settings.instance_id or own or new_id(),
         webhook_allow=frozenset(target.lower() for target in settings.webhook_allow),
         webhook_retry_schedule=settings.webhook_retry_schedule,
+        events_to=settings.broker,
         retention=Retention(
             iterations=settings.keep_iterations_days,
             sales=settings.keep_sales_days,

@@ -64,6 +64,18 @@ imports_duration = _histogram(
 )
 webhook_deliveries = _counter("svc_webhook_deliveries_total", "Webhook attempts.", "tenant", "status")
 webhook_dead_letters = _counter("svc_webhook_dead_letters_total", "Webhook messages given up.", "tenant")
+events_published = _counter(
+    "svc_events_published_total", "Events for the broker: published, or refused by it for good.", "tenant", "status"
+)
+events_publish_failures = _counter(
+    "svc_events_publish_failures_total", "Batches of events that the broker did not store as a whole."
+)
+events_publish_lag = Gauge(
+    "svc_events_publish_lag_seconds",
+    "Age of the oldest event that is not published to the broker yet, in the worker that publishes; 0 in others.",
+    registry=REGISTRY,
+    multiprocess_mode="livemax",
+)
 report_delay = Histogram(
     "svc_report_delay_seconds",
     "Time from when a sale was confirmed, or arrived, until reports counted it.",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from ipaddress import ip_address, ip_network
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 CLOUD, LOCAL_STORE = "cloud", "local-store"
 EDITIONS = (CLOUD, LOCAL_STORE)
@@ -24,8 +26,49 @@ _ANY_HOST = frozenset({"0.0.0.0", "::"})  # noqa: S104 -- compared, not bound
 _NO_HOST = frozenset("@*?, \t\r\n")  # patterns and lists are not supported, so they are refused
 
 
+_BROKERS = {
+    "nats": ("nats", False),
+    "nats+tls": ("nats", True),
+    "kafka": ("kafka", False),
+    "kafka+tls": ("kafka", True),
+}
+_BROKER_PORTS = {"nats": 4222, "kafka": 9092}
+_BROKER_PACKAGES = {"nats": "nats", "kafka": "confluent_kafka"}
+_SASL = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+_TOPIC = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
+ENVELOPES = ("standard", "cloudevents", "cloudevents-binary")
+
+
 class SettingsError(ValueError):
     """Raised for an invalid setting; the message names the option."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerAddress:
+    """A broker that events are published to: ``kind`` is nats or kafka, ``servers`` are host:port.
+
+    ``topic`` is the topic of Kafka, and what subjects of NATS begin with. ``user`` without a password is a token of
+    NATS. ``ca``: None trusts the system's authorities; ``cert`` and ``key`` are our own certificate, if it wants one.
+    """
+
+    kind: str
+    servers: tuple[str, ...]
+    topic: str
+    envelope: str
+    uses_tls: bool = False
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+    password_file: Path | None = None
+    sasl: str = _SASL[0]
+    ca: Path | None = None
+    cert: Path | None = None
+    key: Path | None = None
+
+    def read_password(self) -> str | None:
+        """Return the password, read anew from its file for each connection: it may have been replaced."""
+        if self.password_file is not None:
+            return self.password_file.read_text().strip()
+        return self.password
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +96,12 @@ class Settings:
     metrics_token: str | None = None
     webhook_allow: tuple[str, ...] = ()  # hosts, host:port or networks that callbacks may reach privately or by http
     webhook_retry_schedule: tuple[int, ...] = WEBHOOK_RETRY_SCHEDULE  # seconds before each further attempt
+    events_to: str | None = None  # URL of the broker that events are published to; None: they are not
+    events_envelope: str = ENVELOPES[1]
+    events_secret: Path | None = None
+    events_ca: Path | None = None  # authorities of its certificate; None: those of the system
+    events_cert: Path | None = None  # our own certificate for it
+    events_key: Path | None = None
     keep_iterations_days: int = 30  # how long evaluations that were never confirmed are kept
     keep_sales_days: int = 400  # how long the pricing data of confirmed sales is kept
     keep_events_days: int = 30  # how long events can be resent manually
@@ -90,6 +139,7 @@ class Settings:
                 raise SettingsError(f"--{option.replace('_', '-')} must be 0 or more, not {getattr(self, option)}.")
         self._check_reached()
         self._check_background()
+        self._check_broker()
         self._check_mtls()
 
     def _check_reached(self) -> None:
@@ -152,6 +202,27 @@ class Settings:
             if not 1 <= getattr(self, option) <= KEEP_DAYS_MAX:
                 raise SettingsError(f"--{option.replace('_', '-')} must be from 1 to {KEEP_DAYS_MAX}.")
 
+    def _check_broker(self) -> None:
+        files = {"--events-secret": self.events_secret, "--events-ca": self.events_ca,
+                 "--events-cert": self.events_cert, "--events-key": self.events_key}  # fmt: skip
+        given = [option for option, path in files.items() if path is not None]
+        if self.events_to is None:
+            if given:
+                raise SettingsError(f"{given[0]} needs --events-to: the broker that it is for.")
+            return
+        if self.events_envelope not in ENVELOPES:
+            raise SettingsError(f"--events-envelope must be one of {', '.join(ENVELOPES)}.")
+        broker = _read_broker(self.events_to)
+        if not broker.uses_tls and (self.events_ca or self.events_cert or self.events_key):
+            raise SettingsError("--events-ca, --events-cert and --events-key are for nats+tls:// and kafka+tls://.")
+        if (self.events_cert is None) != (self.events_key is None):
+            raise SettingsError("--events-cert and --events-key belong together.")
+        for option in given:
+            if not files[option].is_file():  # type: ignore[union-attr]
+                raise SettingsError(f"{option} is no file: {files[option]}.")
+        if find_spec(_BROKER_PACKAGES[broker.kind]) is None:
+            raise SettingsError(f"--events-to {broker.kind}:// needs an extra: pip install 'promenade[{broker.kind}]'.")
+
     def _check_mtls(self) -> None:
         files = {"--mtls-cert": self.mtls_cert, "--mtls-key": self.mtls_key, "--mtls-ca": self.mtls_ca,
                  "--mtls-crl": self.mtls_crl}  # fmt: skip
@@ -174,6 +245,20 @@ class Settings:
             raise SettingsError("--jwks-url must be https (http only on loopback).")
         if self.issuer is None:
             raise SettingsError("--jwks-url needs --issuer: whose tokens are trusted.")
+
+    @property
+    def broker(self) -> BrokerAddress | None:
+        """The broker that events are published to."""
+        if self.events_to is None:
+            return None
+        return replace(
+            _read_broker(self.events_to),
+            envelope=self.events_envelope.upper().replace("-", "_"),
+            password_file=self.events_secret,
+            ca=self.events_ca,
+            cert=self.events_cert,
+            key=self.events_key,
+        )
 
     @property
     def database_url(self) -> str:
@@ -221,6 +306,44 @@ class Settings:
     def issuer_url(self) -> str:
         """The required `iss` of an accepted token."""
         return self.issuer or self.base_url
+
+
+def _read_broker(url: str) -> BrokerAddress:
+    """Read nats://[user[:password]@]host[:port][,...][/topic]; the error never repeats it: it may have a password."""
+    parts = urlsplit(url)
+    kind, uses_tls = _BROKERS.get(parts.scheme, ("", False))
+    if not kind:
+        raise SettingsError(f"--events-to must start with {'://, '.join(_BROKERS)}://.")
+    user, _, hosts = parts.netloc.rpartition("@")
+    name, colon, password = user.partition(":")
+    topic, query = parts.path.strip("/") or "promenade", parse_qs(parts.query)
+    sasl = query.pop("sasl", [_SASL[0]])[0]
+    if not _TOPIC.fullmatch(topic):
+        raise SettingsError("--events-to: the topic may have letters, digits, _, - and full stops within.")
+    if query or parts.fragment or sasl not in _SASL or (kind == "nats" and parts.query):
+        raise SettingsError(f"--events-to: only kafka takes a parameter, sasl: {', '.join(_SASL)}.")
+    return BrokerAddress(
+        kind=kind,
+        servers=tuple(_server(one, _BROKER_PORTS[kind]) for one in hosts.split(",")),
+        topic=topic,
+        envelope="",
+        uses_tls=uses_tls,
+        user=unquote(name) or None,
+        password=unquote(password) if colon else None,
+        sasl=sasl,
+    )
+
+
+def _server(text: str, port: int) -> str:
+    """Return host:port of one server of a broker."""
+    try:
+        parts = urlsplit(f"//{text}")
+        found = parts.port
+    except ValueError:
+        found = 0
+    if found == 0 or not parts.hostname or set(text) & _NO_HOST:
+        raise SettingsError("--events-to must name servers as host or host:port, separated by commas.")
+    return text if found else f"{text}:{port}"
 
 
 def _is_database(url: str) -> bool:

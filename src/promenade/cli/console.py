@@ -17,7 +17,7 @@ import click
 
 from promenade.errors import NotFound, Unavailable
 from promenade.log import Logger, configure_with
-from promenade.settings import EDITIONS, KEEP_DAYS_MAX, WEBHOOK_RETRY_SCHEDULE, Settings
+from promenade.settings import EDITIONS, ENVELOPES, KEEP_DAYS_MAX, WEBHOOK_RETRY_SCHEDULE, Settings
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -62,12 +62,24 @@ def _seconds(context: click.Context, parameter: click.Parameter, text: str) -> t
         raise click.BadParameter("must be whole seconds, separated by commas.") from None
 
 
+_file = click.Path(path_type=Path, dir_okay=False)
 background_options = _options(
     option("--webhook-allow", multiple=True, metavar="TARGET",
            help="Host, host:port or network that callbacks may reach by http or at a private address (repeatable)."),
     option("--webhook-retry-schedule", metavar="SECONDS,...", callback=_seconds,
            default=",".join(str(one) for one in WEBHOOK_RETRY_SCHEDULE), show_default=True,
            help="How long a failed delivery waits before each further attempt; after the last it is a dead letter."),
+    option("--events-to", metavar="URL",
+           help="Broker that all events are published to: nats://, nats+tls://, kafka:// or"
+                " kafka+tls://[user:password@]host:port[,...]/topic; default: none. Give it to every process that does"
+                " background work."),
+    option("--events-envelope", type=click.Choice(ENVELOPES), default=ENVELOPES[1], show_default=True,
+           help="What is published: CloudEvents as JSON or in binary mode, or the body of webhooks."),
+    option("--events-secret", type=_file,
+           help="File with the password for the broker, or the token of NATS; read for each connection."),
+    option("--events-ca", type=_file, help="Authorities of the broker's certificate (PEM); default: the system's."),
+    option("--events-cert", type=_file, help="Client certificate for the broker (PEM)."),
+    option("--events-key", type=_file, help="Its private key (PEM)."),
     option("--keep-iterations-days", type=click.IntRange(1, KEEP_DAYS_MAX), default=30, show_default=True,
            help="How long evaluations that were never confirmed are kept."),
     option("--keep-sales-days", type=click.IntRange(1, KEEP_DAYS_MAX), default=400, show_default=True,
@@ -77,7 +89,6 @@ background_options = _options(
     option("--keep-imports-days", type=click.IntRange(1, KEEP_DAYS_MAX), default=400, show_default=True,
            help="How long ended import jobs and the raw messages of master data are kept."),
 )  # fmt: skip
-_file = click.Path(path_type=Path, dir_okay=False)
 mtls_options = _options(
     option("--mtls-port", type=click.IntRange(0, 65535),
            help="Port for master data by client certificate (TLS); default: none."),

@@ -1,4 +1,4 @@
-"""Background work: side effects of sales, imports, scheduled jobs and webhook deliveries.
+"""Background work: side effects of sales, imports, scheduled jobs, webhook deliveries, and events for a broker.
 
 In a store also the link to its cloud.
 
@@ -17,11 +17,12 @@ from promenade.worker.clockwork import Clockwork
 from promenade.worker.delivery import Delivery
 from promenade.worker.imports import Imports
 from promenade.worker.loop import wait
+from promenade.worker.publication import Publisher
 from promenade.worker.rounds import Worker
 from promenade.worker.uplink import UplinkWorker
 from promenade.workflows.context import Context
 
-__all__ = ["Clockwork", "Delivery", "Imports", "UplinkWorker", "Worker", "run_worker"]
+__all__ = ["Clockwork", "Delivery", "Imports", "Publisher", "UplinkWorker", "Worker", "run_worker"]
 
 PAUSE_SECONDS = 10.0  # before a restart of deliveries
 
@@ -39,6 +40,7 @@ async def run_worker(context: Context, stop: asyncio.Event) -> None:
         Clockwork(context).run(stop),
         Imports(context).run(stop),
         _deliver(context, stop),
+        Publisher(context).run(stop),
         UplinkWorker(context).run(stop),
     )
 

@@ -66,7 +66,7 @@ class Clockwork:
         rows = await self._look()
         found = due(self._jobs, rows, self._context.clock(), self._own)
         for row in found:
-            await _stoppable(stop, run(self._context, self._jobs[row.name], row, self._own))
+            await stoppable(stop, run(self._context, self._jobs[row.name], row, self._own))
             if stop.is_set():
                 return 0
             # Also between two jobs: each may have used its full time.
@@ -79,7 +79,7 @@ class Clockwork:
         return max(self._look_seconds_min, min([LOOK_SECONDS_MAX, *waits]))
 
 
-async def _stoppable(stop: asyncio.Event, work: Coroutine[Any, Any, object]) -> None:
+async def stoppable(stop: asyncio.Event, work: Coroutine[Any, Any, object]) -> None:
     """Await ``work``; once ``stop`` is set, only for `GRACE_SECONDS`."""
     task, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stop.wait())
     try:

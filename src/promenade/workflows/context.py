@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from promenade.settings import WEBHOOK_RETRY_SCHEDULE
+from promenade.settings import WEBHOOK_RETRY_SCHEDULE, BrokerAddress
 from promenade.store.driver.cache import Cache
 from promenade.store.driver.unit import Database
 from promenade.store.pricing.catalogue import Catalogues
@@ -34,9 +34,9 @@ class Context:
     ``source`` is meta.source (``btp`` or ``local-store``). ``origin`` says who prices: ``cloud``, or the deployment ID
     of the store; it is part of the key of everything that a till's transaction ID identifies. ``clock`` returns aware
     UTC times, ``new_id`` lower-case UUIDs. ``webhook_allow`` contains the hosts, host:port and networks that callbacks
-    may reach by http; ``webhook_retry_schedule`` the seconds before each further attempt of a delivery. ``jobs_ready``
-    is set when a confirm has created work for the worker of this process, ``imports_ready`` when an import was
-    accepted.
+    may reach by http; ``webhook_retry_schedule`` the seconds before each further attempt of a delivery;
+    ``events_to`` the broker that events are published to. ``jobs_ready`` is set when a confirm has created work for the
+    worker of this process, ``imports_ready`` when an import was accepted.
     ``tills`` knows whether tills send pricing requests to this process; work that can wait gives way to them.
     ``uplink`` is a store's link to the cloud, present even if not configured; None in the cloud.
     """
@@ -51,6 +51,7 @@ class Context:
     origin: str = CLOUD
     webhook_allow: frozenset[str] = frozenset()
     webhook_retry_schedule: tuple[int, ...] = WEBHOOK_RETRY_SCHEDULE
+    events_to: BrokerAddress | None = None
     retention: Retention = Retention()
     jobs_ready: asyncio.Event = field(default_factory=asyncio.Event)
     imports_ready: asyncio.Event = field(default_factory=asyncio.Event)

@@ -38,6 +38,7 @@ from promenade.store.driver.recurring import one_of
 from promenade.store.driver.schema import table
 from promenade.store.driver.types import from_microseconds, to_microseconds
 from promenade.store.driver.unit import Session
+from promenade.store.webhooks.publications import drop_publications
 from promenade.store.webhooks.queue import among
 
 _ITERATIONS = table("iterations")
@@ -284,9 +285,11 @@ async def purge_secrets(session: Session, *, at: datetime) -> int:
 
 
 async def purge_events(
-    session: Session, *, since: datetime, before: datetime, limit: int
+    session: Session, *, since: datetime, before: datetime, limit: int, publishes: bool = False
 ) -> tuple[int, datetime | None]:
     """Delete the tenant's events from ``since`` to ``before`` that were dispatched and have no pending delivery.
+
+    ``publishes``: events that wait for a broker stay, too; else nobody will publish them.
 
     Returns how many, and the time from which there may be more; None: there are no more.
     """
@@ -296,6 +299,7 @@ async def purge_events(
         _QUEUE.c.tenant_id == _LOGS.c.tenant_id,
         _QUEUE.c.delivery_id == _LOGS.c.id,
     )
+    unpublished = exists().where(_QUEUE.c.tenant_id == _EVENTS.c.tenant_id, _QUEUE.c.delivery_id == _EVENTS.c.id)
     old = select(_EVENTS.c.id, _EVENTS.c.created_at, _EVENTS.c.dispatched_at)
     old = old.where(_EVENTS.c.created_at >= since, _EVENTS.c.created_at < before)
     rows = await session.execute(old.order_by(_EVENTS.c.created_at).limit(limit))
@@ -305,7 +309,10 @@ async def purge_events(
         if session.dialect == "postgresql":  # an event being requeued is locked
             held = select(_EVENTS.c.id).where(_EVENTS.c.id.in_(ids)).with_for_update(skip_locked=True)
             ids = [row.id for row in await session.execute(held)]
-        gone = await session.rowcount(delete(_EVENTS).where(_EVENTS.c.id.in_(ids), ~waits))
+        stays = or_(waits, unpublished) if publishes else waits
+        gone = await session.rowcount(delete(_EVENTS).where(_EVENTS.c.id.in_(ids), ~stays))
+        if not publishes:
+            await drop_publications(session, ids)
     if len(rows) < limit:
         return gone, None
     # Events with equal timestamps that stay must not block the scan.

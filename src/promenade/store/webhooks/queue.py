@@ -38,6 +38,9 @@ _LOGS = table("NotificationLogs")
 _SUBSCRIPTIONS = table("WebhookSubscriptions")
 _KEY = (_QUEUE.c.tenant_id, _QUEUE.c.delivery_id)
 _SUBSCRIPTION_LANE_LENGTH = 36  # length of an ID; the hash of an address is longer
+PUBLICATIONS = "events"
+"""The lane of events for the operator's broker: one worker of all has it to itself, see `publications`."""
+
 _CONSIDERED_MAX = 500  # rows read of a failing lane, as no index supports this order
 _CLOCK_SKEW = timedelta(minutes=1)  # tolerated clock skew within one installation
 
@@ -114,11 +117,12 @@ def _lanes() -> CTE:
 
 
 async def due_lanes(session: Session, *, at: datetime) -> list[tuple[str, datetime]]:
-    """Return the lanes with due deliveries and since when, longest waiting first."""
+    """Return the lanes of receivers with due deliveries and since when, longest waiting first."""
     lanes = _lanes()
     first_due = select(func.min(_QUEUE.c.due_at)).where(_QUEUE.c.lane == lanes.c.lane).scalar_subquery()
     looked = select(lanes.c.lane, first_due.label("due_at")).where(lanes.c.lane.is_not(None)).subquery()
-    rows = await session.execute(select(looked).where(looked.c.due_at <= at).order_by(looked.c.due_at))
+    of_receivers = select(looked).where(looked.c.lane != PUBLICATIONS)
+    rows = await session.execute(of_receivers.where(looked.c.due_at <= at).order_by(looked.c.due_at))
     return [(row.lane, row.due_at) for row in rows]
 
 

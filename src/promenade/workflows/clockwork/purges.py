@@ -98,7 +98,9 @@ async def old_events(context: Context, cursor: str | None) -> JobResult:
             nonlocal since
             first = since or START.at
             gone, since = await context.database.write(
-                lambda session: purge_events(session, since=first, before=before, limit=UNIT_ROWS),
+                lambda session: purge_events(
+                    session, since=first, before=before, limit=UNIT_ROWS, publishes=context.events_to is not None
+                ),
                 tenant=tenant_id,
                 durable=False,
             )

@@ -43,7 +43,7 @@ def _state(row: ClockRow, job: ClockJob | None, at: datetime) -> str:
         # A failed job is delayed beyond its regular next run.
         has_run = job is not None and row.last_run_at is not None and row.due_at <= row.last_run_at + job.every
         return "TROUBLE" if has_run else "FAILED"
-    return "LATE" if at - row.due_at > LATE else "OK"
+    return "LATE" if job is not None and at - row.due_at > LATE else "OK"
 
 
 def _shown(moment: datetime | None) -> str | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from promenade.store.driver.unit import Session
 from promenade.store.webhooks import planning as store
 from promenade.store.webhooks.planning import Delivery, Subscription, Waiting
+from promenade.store.webhooks.publications import plan_publications
 from promenade.workflows.context import Context
 
 DELIVERIES_MAX = 500  # per unit of work: some 20 ms, for which tills wait on SQLite
@@ -30,7 +31,7 @@ async def plan_deliveries(context: Context, limit: int, deliveries_max: int = DE
 
     Fewer events are taken if they have many subscribers, so that there are at most ``deliveries_max`` deliveries,
     unless the first event alone has more. An event is planned exactly once, however many workers run or crash. Events
-    without a subscriber are only marked. Raises Unavailable.
+    without a subscriber are only marked. With a broker, each event is also queued for it. Raises Unavailable.
     """
     at = context.clock()
 
@@ -48,6 +49,8 @@ async def plan_deliveries(context: Context, limit: int, deliveries_max: int = DE
             taken, deliveries = taken + 1, deliveries + more
         await store.mark_planned(session, events[:taken], at=at)
         await store.plan(session, deliveries, at=at)
+        if context.events_to is not None:
+            await plan_publications(session, events[:taken])
         return Planned(taken, len(deliveries))
 
     # Not durable: planning lost in a power failure is repeated, as the events themselves are durable.
