@@ -69,6 +69,7 @@ _CONTRACTS: dict[str, tuple[str, type[Struct] | None, type[Struct] | str | None]
     "_show": (_OPEN, None, "HTML"),
     "_document": (_POS, None, "JSON; `$metadata` in XML or JSON"),
     "_openapi_document": (_OPEN, None, "JSON"),
+    "_whole_openapi_document": (_OPEN, None, "JSON"),
 }
 _NUMBERS = {
     quantity_thousandths: "Decimal(15,3), not 0",

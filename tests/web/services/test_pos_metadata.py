@@ -208,8 +208,10 @@ def test_the_openapi_document_is_valid_and_of_our_version(openapi: dict[str, Any
     assert (openapi["openapi"], openapi["info"]["version"]) == ("3.1.0", "1.13.0")
 
 
-def test_every_address_of_the_document_is_served(shop: Shop, openapi: dict[str, Any]) -> None:
-    for path, methods in openapi["paths"].items():
+def test_every_address_of_the_document_is_served(shop: Shop) -> None:
+    whole = shop.http.get("/pos/openapi-all.json").json()
+    assert len(whole["paths"]) == 50
+    for path, methods in whole["paths"].items():
         address = "/pos" + path.replace("{transactionId}", "t").replace("{transactionCounter}", "1")
         for method in methods:
             answer = shop.http.request(method, address, headers={"content-type": "application/json"})
@@ -249,7 +251,7 @@ def test_answers_have_exactly_the_documented_members(shop: Shop, openapi: dict[s
     assert [str(error) for error in _schema_of(strict, "Heartbeat").iter_errors(alive)] == []
     refused = shop.call("/pos/evaluate", {"request": {"items": []}})
     assert refused.status_code == 400
-    assert [str(error) for error in _schema_of(openapi, "Error").iter_errors(refused.json())] == []
+    assert [str(error) for error in _schema_of(openapi, "ErrorResponse").iter_errors(refused.json())] == []
 
 
 @pytest.mark.parametrize(
@@ -257,7 +259,6 @@ def test_answers_have_exactly_the_documented_members(shop: Shop, openapi: dict[s
     [
         ({}, True),
         ({"items": []}, False),
-        ({"posGroupCode": None}, False),
         ({"posGroupCode": "x" * 21}, False),
         ({"items": [item(quantity=0)]}, False),
         ({"items": [item(quantity="-0.00")]}, False),

@@ -296,7 +296,7 @@ class PosMetadata:
     def __init__(self, authenticator: Authentication) -> None:
         self._authenticator = authenticator
         self._service = Service(pos_edm(), _NoData(), _PosHooks(), root=ROOT)
-        self._openapi: tuple[bytes, bytes] | None = None
+        self._rendered: dict[bool, tuple[bytes, bytes]] = {}
 
     def endpoints(self) -> list[Endpoint]:
         """Return the routes. The OpenAPI document is public and needs no token."""
@@ -305,6 +305,7 @@ class PosMetadata:
             f"{ROOT}/": self._document,
             f"{ROOT}/$metadata": self._document,
             f"{ROOT}/openapi.json": self._openapi_document,
+            f"{ROOT}/openapi-all.json": self._whole_openapi_document,
         }
         return [_Document(route, {"GET": handler}) for route, handler in handlers.items()]
 
@@ -325,11 +326,18 @@ class PosMetadata:
         return Answer(response.body, response.status, (b"content-type", content_type), headers)
 
     async def _openapi_document(self, scope: Scope, receive: Receive) -> Answer:
-        """Return the OpenAPI document: all addresses, messages and errors of the service."""
-        if self._openapi is None:
-            body = render_pos_openapi()
-            self._openapi = body, b'"%s"' % hashlib.sha256(body).hexdigest()[:16].encode("ascii")
-        body, etag = self._openapi
+        """Return the OpenAPI document: each operation at one address, with its messages and errors."""
+        return self._openapi(scope, whole=False)
+
+    async def _whole_openapi_document(self, scope: Scope, receive: Receive) -> Answer:
+        """Return the OpenAPI document with all addresses at which the operations are served."""
+        return self._openapi(scope, whole=True)
+
+    def _openapi(self, scope: Scope, *, whole: bool) -> Answer:
+        if whole not in self._rendered:
+            body = render_pos_openapi(whole=whole)
+            self._rendered[whole] = body, b'"%s"' % hashlib.sha256(body).hexdigest()[:16].encode("ascii")
+        body, etag = self._rendered[whole]
         headers = [(b"etag", etag)]
         known = header(scope, b"if-none-match") or b""
         if known.strip() == b"*" or etag in [one.strip().removeprefix(b"W/") for one in known.split(b",")]:

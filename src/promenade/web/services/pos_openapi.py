@@ -27,6 +27,7 @@ from promenade.web.pricing.responses import (
     is_moment,
 )
 from promenade.web.services.monitoring import Heartbeat
+from promenade.web.services.pos_examples import POS_EXAMPLES
 from promenade.workflows.sales.cancel import CancelResponse
 from promenade.workflows.sales.confirm import MESSAGE
 
@@ -90,28 +91,33 @@ SALE_OPERATIONS: Mapping[str, Operation] = {
 }
 """By the last part of their addresses."""
 
-# Rules that involve several fields.
-_TOGETHER: Mapping[type[Struct], JsonSchema] = {
-    EvaluateRequest: {
-        "anyOf": [
-            {"required": [name], "properties": {name: {"type": "string"}}} for name in ("posGroupId", "posGroupCode")
-        ]
-    },
-    IssueCouponsRequest: {
-        "anyOf": [
-            {"required": [name], "properties": {name: {"type": "string", "minLength": 1}}}
-            for name in ("couponTypeId", "couponTypeName")
-        ],
-        "not": {
-            "required": ["customerId", "customerIds"],
-            "properties": {"customerId": {"type": "string", "minLength": 1}, "customerIds": {"type": "array"}},
-        },
-    },
+# Rules that involve several fields, in words: of "one of these is required" generators of clients make several types.
+_TOGETHER: Mapping[type[Struct], str] = {
+    EvaluateRequest: "`posGroupId` or `posGroupCode` is required; both must name the same POS group.",
+    IssueCouponsRequest: "`couponTypeId` or `couponTypeName` is required; `customerId` and `customerIds` exclude each"
+    " other.",
+}
+_TAGS: Mapping[str, str] = {
+    "Sales": "Price baskets, confirm and cancel sales, and read them again.",
+    "Coupons": "Validate, reserve, redeem, cancel, activate and issue coupons.",
+    "Articles": "Send articles of a till.",
+    "Customers": "A customer's points.",
+    "Service": "Whether the service can be relied on.",
+}
+_EXAMPLES: Mapping[str, tuple[str, Any]] = {
+    "evaluate": ("Two pieces of an article", POS_EXAMPLES["evaluate"]),
+    "simulate": ("The same, kept nowhere", POS_EXAMPLES["simulate"]),
+    "confirm": ("The sale of an iteration", POS_EXAMPLES["confirm"]),
+    "cancel": ("The sale is undone", POS_EXAMPLES["cancel"]),
+    "validateCoupon": ("A code that a customer shows", POS_EXAMPLES["validateCoupon"]),
 }
 
 
-def render_pos_openapi() -> bytes:
-    """Return the document as UTF-8; the bytes are the same every time."""
+def render_pos_openapi(*, whole: bool = False) -> bytes:
+    """Return the document as UTF-8; the bytes are the same every time.
+
+    Each operation has one address in it; ``whole``: also the other addresses at which it is served.
+    """
     operations = (*SALE_OPERATIONS.values(), *OPERATIONS.values(), *ARTICLE_OPERATIONS.values())
     actions: list[type[Struct]] = [struct for one in operations for struct in (one.request, one.response)]
     structs: tuple[type[Struct], ...] = (
@@ -125,7 +131,7 @@ def render_pos_openapi() -> bytes:
         *actions,
     )
     _, made = msgspec.json.schema_components(structs, ref_template=_REF, schema_hook=_hook)
-    schemas: dict[str, Any] = {"Money": _MONEY, "ConfirmResponse": _CONFIRMED, "Error": ERROR_BODY}
+    schemas: dict[str, Any] = {"Money": _MONEY, "ConfirmResponse": _CONFIRMED, "ErrorResponse": ERROR_BODY}
     for struct in _reachable(structs):
         schemas[struct.__name__] = _schema(struct, made[struct.__name__])
     document = {
@@ -137,7 +143,8 @@ def render_pos_openapi() -> bytes:
         },
         "servers": [{"url": "/pos"}],
         "security": [*({"bearer": [scope]} for scope in SCOPES), {"apiKey": []}],
-        "paths": _paths(),
+        "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
+        "paths": {path: item for path, item in _paths().items() if whole or _is_canonical(item)},
         "components": {
             "schemas": schemas,
             "responses": {str(status): _error(text) for status, text in _ERRORS.items()},
@@ -163,7 +170,34 @@ def render_pos_openapi() -> bytes:
 # ---- paths --------------------------------------------------------------------------------------------------------
 
 
+def _is_canonical(item: Mapping[str, Any]) -> bool:
+    """Return whether this is the first address of its operations; those of others have a suffix."""
+    return all("." not in operation["operationId"] for operation in item.values())
+
+
 def _paths() -> dict[str, Any]:
+    """Return all paths, each operation with its tag and example."""
+    paths = _sale_paths() | _plain_paths() | _read_paths()
+    for path, item in paths.items():
+        for operation in item.values():
+            name = operation["operationId"].partition(".")[0]
+            operation["tags"] = [_tag_of(path, name)]
+            if name in _EXAMPLES:
+                summary, value = _EXAMPLES[name]
+                content = operation["requestBody"]["content"]["application/json"]
+                content["examples"] = {name: {"summary": summary, "value": value}}
+    return paths
+
+
+def _tag_of(path: str, operation: str) -> str:
+    for word, tag in (("Coupon", "Coupons"), ("Articles", "Articles"), ("loyalty", "Customers")):
+        if word in operation:
+            return tag
+    return "Service" if path == "/heartbeat" else "Sales"
+
+
+def _sale_paths() -> dict[str, Any]:
+    """Return the paths of the operations whose body is an envelope."""
     paths: dict[str, Any] = {}
     for prefix, suffix in (("/v2/", ""), ("/", ".action"), ("/PosService.", ".qualified")):
         for name, (text, request, response) in _ACTIONS.items():
@@ -179,7 +213,7 @@ def _paths() -> dict[str, Any]:
                     "responses": _answers({"$ref": _REF.format(name=response)}, *errors),
                 }
             }
-    return paths | _plain_paths() | _read_paths()
+    return paths
 
 
 def _read_paths() -> dict[str, Any]:
@@ -281,7 +315,7 @@ def _answers(schema: JsonSchema, *errors: int, status: int = 200) -> dict[str, A
 
 
 def _error(text: str) -> dict[str, Any]:
-    return {"description": text, "content": _json({"$ref": _REF.format(name="Error")})}
+    return {"description": text, "content": _json({"$ref": _REF.format(name="ErrorResponse")})}
 
 
 def _json(schema: JsonSchema) -> dict[str, Any]:
@@ -323,15 +357,16 @@ def _schema(struct: type[Struct], made: JsonSchema) -> JsonSchema:
         if is_moment(field.name):
             schema["format"] = "date-time"
         remark = remark_of(struct, field.name)
+        if schema.get("default", "") is None:  # a member that is left out is null, or missing in an answer
+            del schema["default"]
         properties[field.encode_name] = schema | ({"description": remark} if remark else {})
         if remark.startswith("Deprecated"):
             properties[field.encode_name]["deprecated"] = True
     return {
         "type": "object",
-        "description": " ".join((struct.__doc__ or "").split()),
+        "description": " ".join([*(struct.__doc__ or "").split(), *_TOGETHER.get(struct, "").split()]),
         "properties": properties,
         "required": [field.encode_name for field in msgspec.structs.fields(struct) if _is_required(field)],
-        **_TOGETHER.get(struct, {}),
     }
 
 
