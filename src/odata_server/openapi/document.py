@@ -61,7 +61,7 @@ def render_openapi(
     made = paths.made() | dict(own_paths or {})
     components = parts.components()
     components["parameters"] |= paths.parameters
-    components["schemas"] = {"Error": ERROR_BODY, **schemas.made, **(own_schemas or {})}
+    components["schemas"] = {"ErrorResponse": ERROR_BODY, **schemas.made, **(own_schemas or {})}
     return {
         "openapi": "3.1.0",
         "info": {"title": title, "version": version, **({"description": description} if description else {})},

@@ -100,7 +100,7 @@ class Parts:
 
     def components(self) -> dict[str, Any]:
         """Return the components that operations refer to, except for the schemas."""
-        content = dict(self.error_content) or {"application/json": ref("Error")}
+        content = dict(self.error_content) or {"application/json": ref("ErrorResponse")}
         made: dict[str, Any] = {
             "responses": {
                 str(status): {

@@ -77,6 +77,12 @@ def test_every_component_is_used_and_every_reference_has_its_component() -> None
         assert name in document["components"][kind]
 
 
+def test_no_class_of_a_generated_client_has_the_name_of_one_of_its_members() -> None:
+    """Generators in Python make variables of both: Error with its member error did not pass a type checker."""
+    for name, schema in _bookshop()["components"]["schemas"].items():
+        assert name.lower() not in schema.get("properties", {}), name
+
+
 def test_a_writable_set_has_all_its_addresses() -> None:
     document = _bookshop()
     methods = {

@@ -62,7 +62,7 @@ def render_reporting_openapi(*, whole: bool = False) -> bytes:
             },
             needed=_scopes,
         ),
-        error_content={"application/json": ref("Error")},
+        error_content={"application/json": ref("ErrorResponse")},
         allowed_values=dict(_allowed_values()),
         whole=whole,
     )

@@ -79,7 +79,7 @@ def render_public_openapi(*, whole: bool = False) -> bytes:
         ),
         error_content={
             "application/problem+json": {"$ref": "#/components/schemas/Problem"},
-            "application/json": {"$ref": "#/components/schemas/Error"},
+            "application/json": {"$ref": "#/components/schemas/ErrorResponse"},
         },
         allowed_values=dict(_allowed_values()),
         changeable=_is_changeable,
