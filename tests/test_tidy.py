@@ -19,7 +19,8 @@ import pytest
 import promenade
 
 ROOT = Path(__file__).parent.parent
-SOURCES = sorted((ROOT / "src").rglob("*.py"))
+SDK = ROOT / "clients/python"
+SOURCES = sorted([*(ROOT / "src").rglob("*.py"), *(SDK / "src").rglob("*.py")])
 HAND_WRITTEN = [path for path in SOURCES if "versions" not in path.parts]  # migrations are generated
 PYTHON = [*HAND_WRITTEN, *sorted((ROOT / "tests").rglob("*.py")), *sorted((ROOT / "benchmarks").rglob("*.py"))]
 ENGINE = [path for path in SOURCES if path.is_relative_to(ROOT / "src/promenade/engine")]
@@ -389,7 +390,7 @@ def test_every_dependency_states_its_reason() -> None:
 
 # --- documentation ----------------------------------------------------------------------------------------------------
 
-PAGES = sorted([*ROOT.glob("*.md"), ROOT / "tests/README.md", *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), ROOT / "tests/README.md", *SDK.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 

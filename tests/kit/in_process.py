@@ -98,7 +98,11 @@ class InProcess:
 
     def client(self, **how: Any) -> httpx2.Client:
         """Return a client that calls it from this machine."""
-        return httpx2.Client(base_url=self.url, transport=_Transport(self._carry_out), **how)
+        return httpx2.Client(base_url=self.url, transport=self.transport(), **how)
+
+    def transport(self) -> httpx2.BaseTransport:
+        """Return what takes the place of the network for a client of its own."""
+        return _Transport(self._carry_out)
 
     def _tidy(self) -> None:
         _running.remove(self)

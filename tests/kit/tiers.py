@@ -32,6 +32,8 @@ TIERS: dict[str, Tier] = {
     "tests/cli": "test",
     "tests/benchmarks": "check",
     "tests/clients": "check",
+    "tests/clients/python_sdk": "test",
+    "tests/clients/python_sdk/test_readme.py": "check",
     "tests/contract": "test",
     "tests/demo": "check",
     "tests/demo/test_keeping.py": "test",

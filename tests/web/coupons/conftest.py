@@ -52,7 +52,8 @@ class Counter:
         return found
 
 
-async def _furnish_coupons(database_url: str, tenant: str) -> None:
+async def furnish_coupons(database_url: str, tenant: str) -> None:
+    """Create coupon types and codes for a tenant."""
     database = await open_database(database_url)
     promotion = {"ID": PROMOTED_ID, "code": "BY-COUPON", "name": "By coupon", "status": "ACTIVE", "type": "COUPON"}
     link = {"ID": str(uuid.uuid4()), "couponType_ID": TYPE_ID, "promotion_ID": PROMOTED_ID}
@@ -85,7 +86,7 @@ def shop(request: pytest.FixtureRequest, databases: Databases) -> Iterator[Shop]
     database_url = databases.create(request.param)
     make_tenants(database_url, TENANT, OTHER)
     for tenant in (TENANT, OTHER):
-        run(_furnish_coupons(database_url, tenant))
+        run(furnish_coupons(database_url, tenant))
     run(furnish(database_url))
     scopes = {
         "till": ("svc.POSReader",),
