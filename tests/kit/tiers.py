@@ -34,6 +34,7 @@ TIERS: dict[str, Tier] = {
     "tests/clients": "check",
     "tests/clients/python_sdk": "test",
     "tests/clients/python_sdk/test_readme.py": "check",
+    "tests/clients/python_sdk/test_killed.py": "check",
     "tests/contract": "test",
     "tests/demo": "check",
     "tests/demo/test_keeping.py": "test",

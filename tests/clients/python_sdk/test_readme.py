@@ -21,7 +21,7 @@ def test_the_samples_print_what_the_readme_says(served: Served, tmp_path: Path) 
     blocks = BLOCK.findall((SDK / "README.md").read_text())
     programs = [text for language, text in blocks if language == "python"]
     printed = [text for language, text in blocks if not language]
-    assert len(programs) == len(printed) == 3
+    assert len(programs) == len(printed) == 4
     (tmp_path / "samples.py").write_text("".join(programs))
     named = {
         "PROMENADE_URL": served.service.url,
