@@ -43,6 +43,7 @@ TIERS: dict[str, Tier] = {
     "tests/deploy/test_image.py": "check",
     "tests/docs": "test",
     "tests/docs/test_master_data.py": "check",
+    "tests/docs/test_python_client.py": "check",
     "tests/docs/test_samples.py": "check",
     "tests/docs/test_webhooks.py": "check",
     "tests/web/drafts": "test",
