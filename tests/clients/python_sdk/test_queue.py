@@ -217,6 +217,28 @@ def test_a_flush_stops_where_no_command_would_get_through(
         assert queue.flush().delivered == 2
 
 
+def test_a_client_without_its_scope_loses_no_sale(counter: Counter, tmp_path: Path) -> None:
+    request, line = sale(counter), counter.line()
+    wrong = replace(counter.credentials, scope="svc.Admin")
+    with Till(counter.service.url, wrong, transport=line) as till:
+        queue = Queue(tmp_path / "q.sqlite3", till)
+        assert queue.confirm(request) is None
+        assert isinstance(queue.flush().stopped_by, NotAllowed)
+    assert (line.paths(), queue.refused()) == ([], [])
+    with counter.till() as till:
+        assert Queue(tmp_path / "q.sqlite3", till).flush().delivered == 1
+
+
+def test_the_next_flush_heeds_retry_after(counter: Counter, tmp_path: Path) -> None:
+    request, line = sale(counter), counter.line(TIRED, TIRED)
+    with counter.till(line) as till:
+        queue = Queue(tmp_path / "q.sqlite3", till)
+        queue.confirm(request)
+        flushed = queue.flush()
+        assert (flushed.pause(every=0.5), flushed.pause(every=30)) == (3.0, 30)
+        assert queue.flush().pause(every=0.5) == 0.5
+
+
 # --- several senders --------------------------------------------------------------------------------------------------
 
 

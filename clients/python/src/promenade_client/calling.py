@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 
 from promenade_client import wire
-from promenade_client.errors import PromenadeError, TooMany, Unavailable, error_of
+from promenade_client.errors import NotAllowed, PromenadeError, Refused, TooMany, Unavailable, error_of
 
 T = TypeVar("T")
 _TIMEOUT_MIN = 0.1
@@ -141,7 +141,11 @@ class Tokens:
         headers = {"content-type": "application/x-www-form-urlencoded", "accept": "application/json"}
         asked_at = self._patience.clock()
         reply = yield Send("POST", self._url, headers, urlencode(form).encode(), self._patience.timeout)
-        match _content(reply):
+        try:
+            content = _content(reply)
+        except Refused as error:  # such as a scope that the client has not: no verdict about what it wanted to send
+            raise NotAllowed(error.code, error.message, status=error.status) from None
+        match content:
             case {"access_token": str(token), "expires_in": int(seconds)}:
                 self._token = token
                 self._renew_at = asked_at + seconds - min(60.0, seconds / 10)

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from promenade_client import operations
 from promenade_client.answers import CancelCouponResponse, CancelResponse, ConfirmResponse, RedeemCouponResponse
 from promenade_client.calling import Operation, Wait
-from promenade_client.errors import PromenadeError, Refused, Unavailable
+from promenade_client.errors import PromenadeError, Refused, TooMany, Unavailable
 from promenade_client.requests import CancelCouponRequest, CancelRequest, ConfirmRequest, RedeemCouponRequest
 from promenade_client.store import Command, SetAside, Store
 from promenade_client.till import AsyncTill, Till
@@ -44,6 +44,11 @@ class Flushed:
     refused: list[SetAside] = field(default_factory=list)
     waiting: int = 0
     stopped_by: PromenadeError | None = None
+
+    def pause(self, every: float) -> float:
+        """Return when to flush again: after ``every`` seconds, or later if the service has asked for it."""
+        asked = self.stopped_by.retry_after if isinstance(self.stopped_by, TooMany | Unavailable) else None
+        return max(every, asked or 0.0)
 
 
 _Steps = Generator[Operation[Any] | Wait, Any, T]
@@ -254,8 +259,7 @@ class Queue(_Kept):
 
         def work() -> None:
             while True:
-                self._flush_and_go_on()
-                if ends.wait(every):
+                if ends.wait(self._flush_and_go_on().pause(every)):
                     return
 
         worker = threading.Thread(target=work, name="promenade-queue", daemon=True)
@@ -267,11 +271,12 @@ class Queue(_Kept):
             worker.join()
             self._flush_and_go_on()
 
-    def _flush_and_go_on(self) -> None:
+    def _flush_and_go_on(self) -> Flushed:
         try:
-            self.flush()
+            return self.flush()
         except Exception:
             _log.exception("the queue could not be flushed; it is tried again")
+            return Flushed()
 
     def _follow(self, steps: _Steps[T]) -> T:
         outcome: Any = None
@@ -336,9 +341,9 @@ class AsyncQueue(_Kept):
 
         async def work() -> None:
             while not ends.is_set():
-                await self._flush_and_go_on()
+                flushed = await self._flush_and_go_on()
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(ends.wait(), every)
+                    await asyncio.wait_for(ends.wait(), flushed.pause(every))
 
         worker = asyncio.create_task(work())
         try:
@@ -348,11 +353,12 @@ class AsyncQueue(_Kept):
             await worker
             await self._flush_and_go_on()
 
-    async def _flush_and_go_on(self) -> None:
+    async def _flush_and_go_on(self) -> Flushed:
         try:
-            await self.flush()
+            return await self.flush()
         except Exception:
             _log.exception("the queue could not be flushed; it is tried again")
+            return Flushed()
 
     async def _follow(self, steps: _Steps[T]) -> T:
         outcome: Any = None
