@@ -252,9 +252,9 @@ INTRO = inspect.cleandoc(
     What a till sends and gets. Every address under `/pos` takes a bearer token of one of the scopes named, in
     `Authorization: Bearer ...`; the token names the tenant. In a [store](local-store.md) they take its API key instead,
     in `X-Api-Key`, all of them, and `/pos/docs` is not there. Bodies are JSON in UTF-8, at most 10 MiB, wrapped in one
-    object: `{"request": ...}`; those about coupons are not wrapped, and at most 64 KiB, of `issue` 4 MiB; those about
-    articles neither, and at most 10 MiB, of `import-batch` 64 MiB. Unknown fields are ignored. `/pos/v2/x`, `/pos/x`
-    and `/pos/PosService.x` are the same.
+    object: `{"request": ...}`; those of `cancel` and about coupons are not wrapped, and at most 64 KiB, of `issue` 4
+    MiB; those about articles neither, and at most 10 MiB, of `import-batch` 64 MiB. Unknown fields are ignored.
+    `/pos/v2/x`, `/pos/x` and `/pos/PosService.x` are the same.
 
     Decimal inputs may be JSON numbers or numeric strings; they are read exactly, and too many decimals are refused.
     `null` counts as left out, except for `enabled`, and in an article, where it empties the field. `Money` is
