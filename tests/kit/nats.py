@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import json
-import shutil
-import signal
 import socket
-import subprocess
 import sysconfig
-import tempfile
-import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -20,26 +15,24 @@ from nats.aio.msg import Msg
 from nats.js.api import AckPolicy, ConsumerConfig, StreamConfig
 from nats.js.client import JetStreamContext
 
-from tests.kit.processes import dying_with_parent, free_port
+from tests.kit.processes import OwnServer
 
 __all__ = ["NatsServer"]
 
-START_SECONDS_MAX = 200.0
 STREAM = "PROMENADE"
 
 
-class NatsServer:
-    """One server whose streams survive a restart; ``stop`` and ``start`` may alternate, the port stays the same.
+class NatsServer(OwnServer):
+    """One server whose streams survive a restart.
 
     ``settings`` are further ones of its configuration; ``user`` is user:password of who looks into it.
     """
 
+    name = "NATS"
+
     def __init__(self, log: Path, settings: Mapping[str, Any] | None = None, *, user: str = "") -> None:
-        self.log = log
-        self.port = free_port()
-        self.home = Path(tempfile.mkdtemp(prefix="promenade-nats-"))
+        super().__init__(log)
         self._user = f"{user}@" if user else ""
-        self._process: subprocess.Popen[bytes] | None = None
         config = {"listen": f"127.0.0.1:{self.port}", "jetstream": {"store_dir": str(self.home)}, **(settings or {})}
         (self.home / "server.conf").write_text(json.dumps(config))
 
@@ -47,35 +40,11 @@ class NatsServer:
     def server(self) -> str:
         return f"127.0.0.1:{self.port}"
 
-    def start(self) -> None:
-        """Start the server and wait until it greets."""
-        program = Path(sysconfig.get_path("scripts")) / "nats-server"
-        with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
-                dying_with_parent(signal.SIGTERM, str(program), "-c", str(self.home / "server.conf")),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                cwd=self.home,
-            )
-        deadline = time.monotonic() + START_SECONDS_MAX
-        while not self._greets():
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                self.close()
-                raise RuntimeError(f"NATS did not start; its log is {self.log}")
-            time.sleep(0.02)
+    def _command(self) -> Sequence[str]:
+        return [str(Path(sysconfig.get_path("scripts")) / "nats-server"), "-c", str(self.home / "server.conf")]
 
-    def stop(self) -> None:
-        """Kill the server: clients see an outage."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait(START_SECONDS_MAX)
-            self._process = None
-
-    def close(self) -> None:
-        """Stop the server for good."""
-        self.stop()
-        shutil.rmtree(self.home, ignore_errors=True)
+    def _greets(self, connection: socket.socket) -> bool:
+        return connection.recv(4).startswith(b"INFO")
 
     @asynccontextmanager
     async def looked_into(self, **settings: Any) -> AsyncIterator[JetStreamContext]:
@@ -105,10 +74,3 @@ class NatsServer:
         """Return how many messages the stream has."""
         async with self.looked_into() as stream:
             return (await stream.stream_info(STREAM)).state.messages
-
-    def _greets(self) -> bool:
-        try:
-            with socket.create_connection(("127.0.0.1", self.port), timeout=1) as connection:
-                return connection.recv(4).startswith(b"INFO")
-        except OSError:
-            return False

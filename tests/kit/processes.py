@@ -9,9 +9,13 @@ import random
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,3 +101,69 @@ def unprivileged_account() -> Account | None:
         return None
     entry = pwd.getpwnam("nobody")
     return Account(entry.pw_uid, entry.pw_gid)
+
+
+START_SECONDS_MAX = 200.0
+
+
+class OwnServer(ABC):
+    """A real server in a folder of its own, deleted with it.
+
+    ``stop`` and ``start`` may alternate (an outage in a test): the port stays the same.
+    """
+
+    name: str
+
+    def __init__(self, log: Path) -> None:
+        self.log = log
+        self.port = free_port()
+        self.home = Path(tempfile.mkdtemp(prefix=f"promenade-{self.name.lower()}-"))
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process is not None else None
+
+    def start(self) -> None:
+        """Start the server and wait until it answers."""
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                dying_with_parent(signal.SIGTERM, *self._command()),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=self.home,
+            )
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while not self._answers():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.close()
+                raise RuntimeError(f"{self.name} did not start; its log is {self.log}")
+            time.sleep(0.02)
+
+    def stop(self) -> None:
+        """Kill the server: clients see an outage."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(START_SECONDS_MAX)
+            self._process = None
+
+    def close(self) -> None:
+        """Stop the server for good."""
+        self.stop()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    @abstractmethod
+    def _command(self) -> Sequence[str]:
+        """Return the program and its options."""
+
+    @abstractmethod
+    def _greets(self, connection: socket.socket) -> bool:
+        """Return whether the server is ready."""
+
+    def _answers(self) -> bool:
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=1) as connection:
+                return self._greets(connection)
+        except OSError:
+            return False
