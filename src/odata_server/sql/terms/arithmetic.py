@@ -6,6 +6,7 @@ by zero is null.
 
 Floating-point numbers are calculated with as IEEE 754 says, except that what would be NaN is null, and that sizes of
 1e150 or more are null and of less than 1e-150 are zero before they are used: PostgreSQL raises errors on overflow.
+"mod", which never overflows, leaves the small ones as they are, and is null of an infinity.
 """
 
 from __future__ import annotations
@@ -123,6 +124,8 @@ def _tame(value: ColumnElement[Any], most: float) -> ColumnElement[Any]:
     if isinstance(value, BindParameter) and 1e-150 <= abs(value.value or 0) < 1e150:
         return value
     size = func.abs(value)
+    if most == inf:  # each repetition of the value multiplies what nests: no more of them than it takes
+        return case((size < _double(1e150), value))
     too_small, too_large = size < _double(1e-150), size.between(_double(1e150), _double(most))
     return case((too_small, _double(0.0)), (not_(too_large), value))
 
