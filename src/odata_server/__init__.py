@@ -63,9 +63,10 @@ if TYPE_CHECKING:
     from odata_server.hooks import Access, Hooks
     from odata_server.http import Request, Response, error_response
     from odata_server.links import Links
-    from odata_server.negotiation import Dialect, json_dialect, require_json_body, version_of
+    from odata_server.negotiation import Dialect, accepts, json_dialect, require_json_body, version_of
     from odata_server.parse import parse_options
     from odata_server.payload import check_structure, decode_entity, decode_json, decode_parameters
+    from odata_server.resources import Kind, Resource, resolve
     from odata_server.service import Service
     from odata_server.source import (
         ByFilter,
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
         Target,
         Unit,
     )
+    from odata_server.syntax import Aggregate, Apply, Compute, Concat, ExpandItem, GroupBy, QueryOptions
     from odata_server.transport import read_body, request_of, send_response
 
 __all__ = [
@@ -97,13 +99,17 @@ __all__ = [
     "Access",
     "Action",
     "ActionImport",
+    "Aggregate",
     "Annotation",
     "AnnotationPath",
     "AnnotationValue",
+    "Apply",
     "ByFilter",
     "ByKey",
     "ByNavigation",
     "ComplexType",
+    "Compute",
+    "Concat",
     "Container",
     "Dialect",
     "DraftRole",
@@ -114,12 +120,15 @@ __all__ = [
     "EnumMember",
     "EnumMemberValue",
     "EnumType",
+    "ExpandItem",
     "Expression",
     "Fault",
     "Function",
     "FunctionImport",
+    "GroupBy",
     "Hooks",
     "Key",
+    "Kind",
     "Links",
     "NavigationProperty",
     "Nested",
@@ -131,9 +140,11 @@ __all__ = [
     "Primitive",
     "Property",
     "Query",
+    "QueryOptions",
     "Record",
     "Reference",
     "Request",
+    "Resource",
     "Response",
     "Result",
     "ReturnType",
@@ -147,6 +158,7 @@ __all__ = [
     "Target",
     "Type",
     "Unit",
+    "accepts",
     "administrative_data",
     "bad_request",
     "check_structure",
@@ -163,14 +175,15 @@ __all__ = [
     "read_body",
     "request_of",
     "require_json_body",
+    "resolve",
     "send_response",
     "version_of",
     "with_drafts",
 ]
 
 _MODULES = (
-    *("edm", "errors", "http", "draft", "source", "hooks", "links", "negotiation", "parse", "payload", "transport"),
-    "service",
+    *("edm", "errors", "http", "draft", "syntax", "source", "hooks", "links", "negotiation", "parse", "payload"),
+    *("transport", "resources", "service"),
 )
 """Where the names are, the modules that load least first."""
 

@@ -80,7 +80,7 @@ def test_the_public_api_works_over_a_real_connection(line: Line) -> None:
     gone = line.call("integrator", "GET", address)
     assert gone.status_code == 404
     assert gone.headers["content-type"].startswith("application/problem+json")
-    metadata = line.call("integrator", "GET", f"{root}/$metadata")
+    metadata = line.call("integrator", "GET", f"{root}/$metadata", accept_encoding="identity")
     assert int(metadata.headers["content-length"]) == len(metadata.content) > 64 * 1024
     assert line.call("till", "GET", f"{root}/Campaigns").status_code == 403
 
@@ -142,4 +142,4 @@ def test_invalid_tokens_are_refused_over_a_real_connection(line: Line) -> None:
     for shown in ("Bearer nonsense", f"Bearer {line.shop.token('till')}x", "Basic dTpw", "Bearer"):
         refused = line.shop.http.get("/api/v1/Campaigns", headers={"authorization": shown})
         assert refused.status_code == 401
-        assert refused.headers["www-authenticate"].startswith("Bearer")
+        assert refused.headers["www-authenticate"].startswith(shown.split()[0])
