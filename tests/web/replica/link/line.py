@@ -75,6 +75,7 @@ class Line:
         for task in tasks:
             task.cancel()
         self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        self._loop.run_until_complete(asyncio.sleep(0))  # what was aborted last is closed a turn later
         self._loop.close()
 
     def _drop(self) -> None:
@@ -82,23 +83,20 @@ class Line:
             writer.transport.abort()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if not self._is_up:
-            writer.transport.abort()
-            return
+        ends = {writer}
+        self._writers |= ends
         try:
-            far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self.far_port)
-        except OSError:
-            writer.transport.abort()
-            return
-        self._writers |= {writer, far_writer}
-        try:
-            await asyncio.gather(self._lead(reader, far_writer), self._lead(far_reader, writer, is_answer=True))
-        except (OSError, asyncio.CancelledError):  # cut, or the end of the test
+            if self._is_up:
+                far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self.far_port)
+                ends.add(far_writer)
+                self._writers |= ends
+                await asyncio.gather(self._lead(reader, far_writer), self._lead(far_reader, writer, is_answer=True))
+        except (OSError, asyncio.CancelledError):  # nobody is there, it was cut, or the test has ended
             pass
         finally:
-            self._writers -= {writer, far_writer}
-            writer.transport.abort()
-            far_writer.transport.abort()
+            self._writers -= ends
+            for end in ends:
+                end.transport.abort()
 
     async def _lead(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, is_answer: bool = False
