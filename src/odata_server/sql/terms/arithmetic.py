@@ -120,11 +120,14 @@ def _floating(name: str, left: Term, right: Term, context: Context) -> Term:
 
 
 def _tame(value: ColumnElement[Any], most: float) -> ColumnElement[Any]:
-    """Limit a floating-point number to the range in which no operation overflows, and to what is above ``most``."""
+    """Return null for sizes from 1e150 to ``most``, with which an operation might overflow, and 0 for tiny ones.
+
+    With ``most`` infinite, tiny numbers stay as they are.
+    """
     if isinstance(value, BindParameter) and 1e-150 <= abs(value.value or 0) < 1e150:
         return value
     size = func.abs(value)
-    if most == inf:  # each repetition of the value multiplies what nests: no more of them than it takes
+    if most == inf:  # nested calculations repeat the value again and again: twice is enough here
         return case((size < _double(1e150), value))
     too_small, too_large = size < _double(1e-150), size.between(_double(1e150), _double(most))
     return case((too_small, _double(0.0)), (not_(too_large), value))

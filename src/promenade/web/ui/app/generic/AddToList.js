@@ -10,7 +10,7 @@ sap.ui.define(
   function (Component, FieldDialog, Meta, Texts, Http, Session) {
     "use strict";
 
-    /** Asks for what names a row of a set, beginning with what was typed, and makes the row; undefined: it was left. */
+    /** Asks for code and name of a new row, with what was typed filled in, and creates it; undefined if cancelled. */
     async function ask(set, typed) {
       const meta = await Meta.of(Component.getComponentById("promenade").getModel(), set);
       const [code] = meta.semanticKey;
@@ -29,7 +29,7 @@ sap.ui.define(
     }
 
     return {
-      /** How rows are added from a list to choose of, for `ValueHelp.pick`; undefined for those who may not. */
+      /** What adds a row to the list that one chooses from, for `ValueHelp.pick`; undefined for those who may not. */
       of: (set) => (Session.may("create", set) ? (typed) => ask(set, typed) : undefined)
     };
   }

@@ -163,7 +163,7 @@ sap.ui.define(
       }
     }
 
-    /** What texts name that stand in one control: the same everywhere, or as fields beside it say. */
+    /** Which set the texts of a control name: always the same one, or the one that fields beside it say. */
     function naming(place, pickedAs) {
       if (typeof pickedAs !== "object") {
         return {namedAt: () => pickedAs, isNamed: Boolean(pickedAs)};

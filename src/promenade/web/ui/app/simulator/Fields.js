@@ -26,7 +26,7 @@ sap.ui.define(
         Reference.suggest(input, source, event.getParameter("suggestValue"));
       },
 
-      /** Says so where a code is on no list; it is priced with all the same, as that of a till is. */
+      /** Warns of a code that is on no list. The basket is priced with it all the same, as with that of a till. */
       async onListed(event) {
         const input = event.getSource();
         const code = input.getValue().trim();
