@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.ui.desk import Desk, Shop, escape
+from tests.ui.desk import Desk, Held, Shop, escape
 from tests.ui.rules.page import RulesPage, rules_of, stored
 
 LIST, HERE = "#promenade---promotions--", "#promenade---promotion--"
@@ -176,6 +176,20 @@ def test_a_promotion_from_a_template_equals_the_one_that_the_service_creates(des
         assert copied(desk.shop, id_of(page)) == copied(desk.shop, str(other))
         page.locator("#promenade---shell--navigation").get_by_text("Promotions").click()
     assert time.monotonic() - begun < 3 * 60
+
+
+def test_save_that_is_pressed_while_rules_are_read_waits_for_them(desk: Desk) -> None:
+    page = desk.sit("administrator", address="promotions")
+    rules = "**/admin/DiscountActions?*"
+    held = Held(page, rules)
+    page.locator(f"{LIST}fromTemplate").click()
+    page.get_by_role("listitem").filter(has=page.get_by_role("heading", name="3 for 2", exact=True)).click()
+    reading = held.wait_for_one()
+    page.locator(f"{GUIDE}save").click()
+    reading.continue_()
+    page.unroute(rules)
+    page.locator(f"{GUIDE}edit").wait_for()
+    assert [one["actionType"] for one in rules_of(desk.shop, id_of(page), "DiscountActions")] == ["BUNDLE"]
 
 
 def test_a_template_is_changed_while_a_promotion_is_made_of_it(desk: Desk) -> None:

@@ -160,7 +160,13 @@ sap.ui.define(
         }
       },
 
-      async _show(shown) {
+      _show(shown) {
+        const arriving = this._bring(shown);
+        this._arriving = arriving.catch(() => undefined); // its error is told to whoever asked for it
+        return arriving;
+      },
+
+      async _bring(shown) {
         this._stop();
         this._elsewhere.hide();
         Messages.clear();
@@ -323,8 +329,10 @@ sap.ui.define(
       onSave() {
         return this._busy(async () => {
           const {id} = this._shown;
+          await this._arriving; // it may be pressed before all is there
           await Unsaved.taken();
-          if (!(await this._saving.settled()) || !this._parts.isValid() || Unsaved.leadToWrong(this._page)) {
+          const isHere = this._shown?.id === id && (await this._saving.settled());
+          if (!isHere || !this._parts.isValid() || Unsaved.leadToWrong(this._page)) {
             return;
           }
           if ((await this._parts.maySave()) && (await this._saving.save(id, this._parts))) {
