@@ -13,6 +13,7 @@ import msgspec
 from msgspec import NODEFAULT, Meta, Raw, Struct, UnsetType
 
 from docs.markdown import field_remarks, table, text_of
+from promenade.settings import Settings
 from promenade.web.access.issuer import Issuer, TokenResponse
 from promenade.web.access.oauth import OAuthError
 from promenade.web.coupons.endpoints import PosCoupons
@@ -27,7 +28,7 @@ from promenade.web.pricing.pos import Pos
 from promenade.web.pricing.responses import EvaluateResponseV2, LoyaltyResult, SideEffectsResult, TransactionResult
 from promenade.web.services.invitation import Invitations
 from promenade.web.services.login import AUTHORIZE, SIGN_OUT, Login
-from promenade.web.services.monitoring import Health, Heartbeat, Monitoring
+from promenade.web.services.monitoring import Health, Heartbeat, Live, Monitoring
 from promenade.web.services.pos_metadata import PosMetadata
 from promenade.workflows.coupons.answers import REASONS
 from promenade.workflows.sales.cancel import CancelResponse
@@ -57,6 +58,8 @@ _CONTRACTS: dict[str, tuple[str, type[Struct] | None, type[Struct] | str | None]
     **{f"_{name.replace('-', '_')}": (_POS, one.request, one.response) for name, one in ARTICLE_OPERATIONS.items()},
     "_heartbeat": (_POS, None, Heartbeat),
     "_health": (_OPEN, None, Health),
+    "_live": (_OPEN, None, Live),
+    "_ready": (_OPEN, None, Health),
     "_metrics": ("none from loopback, else the metrics token", None, "text"),
     "_token": (_OPEN, None, TokenResponse),
     "_jwks": (_OPEN, None, "JSON"),
@@ -89,7 +92,7 @@ def services() -> str:
         *Pos(none, none).endpoints(),
         *PosCoupons(none, none).endpoints(),
         *PosArticles(none, none).endpoints(),
-        *Monitoring(none, none, None).endpoints(),
+        *Monitoring(none, none, Settings()).endpoints(),
         *issuer.endpoints(),
         *[one for one in Login(issuer, none, issuer_url="", base_url="").endpoints() if one.route in _OF_LOGIN],
         *Invitations(none, cast("Any", _NoCounts()), base_url="").endpoints(),
@@ -148,7 +151,7 @@ def shapes() -> str:
         ("Side effects: the answer", (SideEffectsResult,)),
         *[(f"Coupons: {name}", (operation.request, operation.response)) for name, operation in OPERATIONS.items()],
         *[(f"Articles: {name}", (one.request, one.response)) for name, one in ARTICLE_OPERATIONS.items()],
-        ("Health and heartbeat", (Health, Heartbeat)),
+        ("Health and heartbeat", (Health, Live, Heartbeat)),
         ("Tokens", (TokenResponse, OAuthError)),
     ]
     for title, roots in titled:

@@ -239,7 +239,7 @@ _ERRORS = inspect.cleandoc(
     option or header. All faults of a request are told at once in `details`, each with `code`, `message` and `target`;
     the error itself then repeats the first, or is `MULTIPLE_ERRORS`. A refused request leaves nothing behind. Inside
     `$batch`, errors are always those of an OData client, and so are those of what is refused before its address is
-    known (`HEADERS_TOO_LARGE`, `MALFORMED_HTTP`). All codes: [Error codes](error-codes.md#public-api).
+    known (`HEADERS_TOO_LARGE`, `MALFORMED_HTTP`, `UNKNOWN_HOST`). All codes: [Error codes](error-codes.md#public-api).
     """
 )
 _MANAGED_ROWS = (

@@ -24,7 +24,11 @@ class Disconnected(Exception):
 
 
 def request_of(scope: Mapping[str, Any], root: str) -> Request | None:
-    """Return the request of an ASGI scope, without its body; None for a path that is not below ``root``."""
+    """Return the request of an ASGI scope, without its body; None for a path that is not below ``root``.
+
+    Links begin with ``scope["odata_server.origin"]``, where an outer layer has put the URL by which clients reach the
+    service; without it they begin with the host that the request names.
+    """
     headers: dict[str, str] = {}  # repeated headers form one list (RFC 9110, 5.3)
     for raw_name, raw_value in scope["headers"]:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
@@ -41,6 +45,8 @@ def request_of(scope: Mapping[str, Any], root: str) -> Request | None:
 
 
 def _origin(scope: Mapping[str, Any], headers: Mapping[str, str]) -> str:
+    if known := scope.get("odata_server.origin"):
+        return str(known)
     host = headers.get("host", "")
     return f"{scope.get('scheme', 'http')}://{host}" if _HOST.fullmatch(host) else ""
 

@@ -35,6 +35,7 @@ from promenade.store.driver.unit import Database
 from promenade.store.pricing.catalogue import Catalogues
 from promenade.store.replica.link import read_link
 from promenade.web.http.endpoint import Edge, Endpoint, not_found
+from promenade.web.http.protection import Protection
 from promenade.web.http.rate_limits import RateLimits
 from promenade.web.http.routing import routed
 from promenade.web.http.server_config import server_config
@@ -139,7 +140,7 @@ class _Edition(ABC):
     @contextlib.asynccontextmanager
     async def _lifespan(self, app: object) -> AsyncIterator[None]:
         async with opened_context(self._settings) as context, self._worker(context):
-            self._app = Edge(await self._served(context), new_id)
+            self._app = Edge(await self._served(context), new_id, Protection.of(self._settings))
             async with self._beside(context):
                 yield
 
@@ -214,7 +215,7 @@ class Cloud(_Edition):
             *self._health,
         ]
         listener = self._certified or bind(settings.mtls_host or settings.host, settings.mtls_port)
-        async with listening(Edge(routed(endpoints, {}), new_id), listener, material):
+        async with listening(Edge(routed(endpoints, {}), new_id, Protection.of(settings)), listener, material):
             yield
 
 

@@ -48,6 +48,10 @@ class NotFound(PromenadeError):
     """The tenant has no such resource."""
 
 
+class Misdirected(PromenadeError):
+    """The request is for a host name that the service does not answer to."""
+
+
 class NotAllowed(PromenadeError):
     """The resource does not support this method; ``allow`` names those it supports."""
 

@@ -23,6 +23,7 @@ _RETRIES_MAX = 50
 _WAIT_SECONDS_MAX = 30 * 24 * _HOUR  # a longer wait outlives the event, and dates could overflow
 KEEP_DAYS_MAX = 36_500
 _ANY_HOST = frozenset({"0.0.0.0", "::"})  # noqa: S104 -- compared, not bound
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _NO_HOST = frozenset("@*?, \t\r\n")  # patterns and lists are not supported, so they are refused
 
 
@@ -34,6 +35,9 @@ _BROKERS = {
 }
 _BROKER_PORTS = {"nats": 4222, "kafka": 9092}
 _BROKER_PACKAGES = {"nats": "nats", "kafka": "confluent_kafka"}
+_HOST_NAME = re.compile(
+    r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*"
+)
 _SASL = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _TOPIC = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 ENVELOPES = ("standard", "cloudevents", "cloudevents-binary")
@@ -83,6 +87,7 @@ class Settings:
     database: str | None = None  # --database-url; None: SQLite in the data directory
     redis_url: str | None = None
     public_url: str | None = None  # URL by which clients reach the server; None: http://host:port
+    allowed_hosts: tuple[str, ...] = ()  # further host names that the service answers to; "*": any
     trusted_proxies: tuple[str, ...] = ()  # addresses and networks whose X-Forwarded-For and -Proto are trusted
     jwks_url: str | None = None  # None: use the built-in issuer
     issuer: str | None = None  # None: the public URL
@@ -147,6 +152,9 @@ class Settings:
             raise SettingsError(
                 f"--public-url must be an address such as https://prices.example, not {self.public_url}."
             )
+        for name in self.allowed_hosts:
+            if name != "*" and _HOST_NAME.fullmatch(name) is None:
+                raise SettingsError(f"--allowed-host must be a host name without scheme and port, not {name}.")
         for proxy in self.trusted_proxies:
             if not _is_network(proxy):
                 raise SettingsError(f"--trusted-proxy must be an address or a network, not {proxy}.")
@@ -286,6 +294,12 @@ class Settings:
             return self.public_url.rstrip("/")
         host = "127.0.0.1" if self.host in _ANY_HOST else self.host
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+
+    @property
+    def has_proxy(self) -> bool:
+        """Whether others reach the service at another address than its own, that is, through a proxy."""
+        host = None if self.public_url is None else urlsplit(self.public_url).hostname
+        return bool(self.trusted_proxies) or host not in {None, self.host, *_LOOPBACK}
 
     @property
     def mtls_url(self) -> str:

@@ -108,6 +108,9 @@ serve_options = _options(
     database_options,
     cache_option,
     option("--public-url", help="How clients reach the server; default: http://host:port."),
+    option("--allowed-host", "allowed_hosts", multiple=True, metavar="NAME",
+           help="Host name that the service answers to besides that of --public-url, addresses and the machine's own"
+                " names (repeatable); '*': any."),
     option("--trusted-proxy", "trusted_proxies", multiple=True, metavar="ADDRESS",
            help="Trusted proxy, by address or network, for X-Forwarded-For and X-Forwarded-Proto (repeatable);"
                 " default: none."),

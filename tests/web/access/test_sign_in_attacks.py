@@ -208,7 +208,7 @@ def test_on_loopback_the_server_is_known_by_the_name_that_the_browser_used(shop:
     assert flow.show(redirect_uri=f"http://localhost:{port}/").status_code == 400  # the login was started as 127.0.0.1
     for host in ("evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost@evil.example", "[", ""):
         answer = flow.show(headers={"host": host}, redirect_uri=f"http://{host}/")
-        assert answer.status_code == 400
+        assert answer.status_code == 421
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])

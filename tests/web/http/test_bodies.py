@@ -112,7 +112,7 @@ def test_a_body_that_never_ends_is_cut_off(shop: ServedShop) -> None:
     chunk = b"100000\r\n" + b" " * MEBIBYTE + b"\r\n"
     with socket.create_connection(("127.0.0.1", shop.service.port), timeout=30) as line:
         line.sendall(
-            b"POST /pos/v2/evaluate HTTP/1.1\r\nHost: shop\r\nContent-Type: application/json\r\n"
+            b"POST /pos/v2/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Authorization: Bearer %s\r\nTransfer-Encoding: chunked\r\n\r\n" % shop.token().encode()
         )
         sent = 0

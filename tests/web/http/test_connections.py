@@ -41,7 +41,7 @@ def endless(start: bytes, part: bytes) -> Iterator[bytes]:
         yield part
 
 
-POST = b"POST /pos/v2/evaluate HTTP/1.1\r\nHost: shop\r\n"
+POST = b"POST /pos/v2/evaluate HTTP/1.1\r\nHost: localhost\r\n"
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def test_a_request_under_way_is_finished_before_the_service_ends(
     body = json.dumps(basket()).encode()
     with socket.create_connection(("127.0.0.1", service.port), timeout=30) as line:
         line.sendall(
-            b"POST /pos/v2/evaluate HTTP/1.1\r\nHost: shop\r\nContent-Type: application/json\r\n"
+            b"POST /pos/v2/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Authorization: Bearer %s\r\nContent-Length: %d\r\n\r\n" % (shop.token().encode(), len(body))
         )
         eventually(lambda: "http_requests_in_flight 2.0" in httpx2.get(f"{service.url}/metrics", timeout=60).text)

@@ -374,7 +374,7 @@ class PostgresqlDatabase(Database):
         try:
             async with asyncio.timeout(PING_SECONDS):
                 await self._hot.fetch(HOT["ping"].postgresql, (), None)
-        except (*_UNDONE, *_BROKEN, *_OVERLOADED) as error:
+        except (asyncpg.PostgresError, *_UNDONE, *_BROKEN) as error:
             raise _unavailable(error) from error
 
     async def close(self) -> None:

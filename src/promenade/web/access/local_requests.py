@@ -2,15 +2,13 @@
 
 Every request is a POST with JSON. CSRF tokens are not needed here: the session cookie is SameSite=Strict, so other
 sites' pages cannot send it, and requests that the browser marks as cross-site (Sec-Fetch-Site, or else Origin) are
-refused, so that no foreign page can set up a store or log in through its visitor's browser. DNS rebinding is prevented
-as well: the Host header must be an address or one of the store's own names.
+refused, so that no foreign page can set up a store or log in through its visitor's browser. That a foreign name leads
+here (DNS rebinding) is refused for all requests, by `web.http.protection`.
 """
 
 from __future__ import annotations
 
 from datetime import datetime
-from ipaddress import ip_address
-from socket import gethostname
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -42,8 +40,6 @@ class LocalRequests:
 
     def __init__(self, base_url: str) -> None:
         self._origin = urlsplit(base_url)
-        machine = gethostname().lower()
-        self._names = frozenset({"localhost", machine, f"{machine}.local", (self._origin.hostname or "").lower()})
 
     @property
     def is_secure(self) -> bool:
@@ -71,11 +67,6 @@ class LocalRequests:
         if site is None and origin is None:  # not a browser
             return
         host = (header(scope, b"host") or b"").decode("latin-1").lower()
-        if not self._is_own_name(host):
-            message = (
-                "Only the store's own pages may call this: open them at its address, or serve it with --public-url."
-            )
-            raise Forbidden("CROSS_ORIGIN", message)
         if site is not None:
             is_own = site in _OWN
         else:
@@ -86,20 +77,6 @@ class LocalRequests:
             raise Forbidden(
                 "CROSS_ORIGIN", "Only the store's own pages may call this: the request comes from another site."
             )
-
-    def _is_own_name(self, host: str) -> bool:
-        """Return whether a Host header is an IP address or this store's name; other names may be DNS rebinding."""
-        try:
-            name = urlsplit(f"//{host}").hostname or ""
-        except ValueError:
-            return False
-        if name in self._names:
-            return True
-        try:
-            ip_address(name)
-        except ValueError:
-            return False
-        return True
 
 
 def _host_of(origin: str) -> str:

@@ -13,13 +13,17 @@ from typing import Protocol
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from promenade import metrics
-from promenade.errors import Invalid, NotAllowed, NotFound, PromenadeError
+from promenade.errors import Invalid, Misdirected, NotAllowed, NotFound, PromenadeError
 from promenade.log import Logger
 from promenade.web.http.body import Disconnected, header
 from promenade.web.http.problems import Headers, body_of, headers_of, internal_body, status_of
+from promenade.web.http.protection import Protection
 
 JSON = (b"content-type", b"application/json")
 URL_BYTES_MAX = 8 * 1024
+_UNKNOWN_HOST = (
+    "This service does not answer to the host name of the request; an operator adds one with --allowed-host."
+)
 URL_TOO_LONG = "The address exceeds 8 KiB."
 _log = Logger("promenade.web")
 
@@ -112,13 +116,12 @@ def url_is_too_long(scope: Scope) -> bool:
 
 
 class Edge:
-    """The outermost layer: correlation ids, HTTP metrics, and the handler of unexpected errors."""
+    """The outermost layer: correlation ids, HTTP metrics, protection, and the handler of unexpected errors."""
 
-    def __init__(
-        self, app: ASGIApp, new_id: Callable[[], str], seconds: Callable[[], float] = time.perf_counter
-    ) -> None:
+    def __init__(self, app: ASGIApp, new_id: Callable[[], str], protection: Protection | None = None) -> None:
         self._app = app
         self._new_id = new_id
+        self._protection = protection or Protection()
         self._observers: dict[tuple[str, str, int], Callable[[float], None]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -128,17 +131,24 @@ class Edge:
         started = time.perf_counter()
         correlation_id = _correlation_id(scope) or self._new_id().encode("ascii")
         scope["promenade.correlation_id"] = correlation_id
+        protection = self._protection
+        if protection.public_url is not None:
+            scope["odata_server.origin"] = protection.public_url
         status = 0
 
         async def noting(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                message["headers"] = protection.added(message.get("headers", ()))
             await send(message)
 
         metrics.http_requests_in_flight.inc()
         try:
-            await self._app(scope, receive, noting)
+            if await protection.hosts.has(header(scope, b"host")):
+                await self._app(scope, receive, noting)
+            else:
+                await send_problem(scope, noting, Misdirected("UNKNOWN_HOST", _UNKNOWN_HOST))
         except Disconnected:
             status = status or 499  # the client is gone; 499 is the conventional status for that in logs
         except Exception:
@@ -146,7 +156,7 @@ class Edge:
             if status:
                 raise  # part of an answer was sent; the server closes the connection
             status = 500
-            await _send(scope, send, Answer(internal_body(correlation_id.decode("ascii")), 500))
+            await _send(scope, noting, Answer(internal_body(correlation_id.decode("ascii")), 500))
         finally:
             metrics.http_requests_in_flight.dec()
             self._observe(scope, status or 500, time.perf_counter() - started)

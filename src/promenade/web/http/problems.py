@@ -15,6 +15,7 @@ from promenade.errors import (
     Conflict,
     Forbidden,
     Invalid,
+    Misdirected,
     NotAcceptable,
     NotAllowed,
     NotFound,
@@ -36,6 +37,7 @@ STATUS: dict[type[PromenadeError], int] = {
     Conflict: 409,
     TooLarge: 413,
     NotAcceptable: 415,
+    Misdirected: 421,
     TooMany: 429,
     Unavailable: 503,
 }

@@ -75,8 +75,8 @@ class CloudService:
             accepts=accepts,
             limits=limits,
         )
-        monitoring = Monitoring(context, self._authenticator, settings.metrics_token).endpoints()
-        self.health = [one for one in monitoring if one.route == "/health"]
+        monitoring = Monitoring(context, self._authenticator, settings).endpoints()
+        self.health = [one for one in monitoring if one.route.startswith("/health")]
         self.at_once = [
             *Pos(context, self._authenticator).endpoints(),
             *PosCoupons(context, self._authenticator).endpoints(),

@@ -68,7 +68,7 @@ def store_service(
     at_once = [
         *Pos(context, authenticator).endpoints(),
         *PosCoupons(context, authenticator).endpoints(),
-        *Monitoring(context, authenticator, settings.metrics_token).endpoints(),
+        *Monitoring(context, authenticator, settings).endpoints(),
     ]
     later: dict[str, Callable[[], Served]] = {
         "/pos": rest_of_pos,

@@ -8,13 +8,14 @@ import time
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 import msgspec
 from starlette.types import Receive, Scope
 
 from promenade import __version__, metrics
 from promenade.errors import PromenadeError, Unauthorized, Unavailable
-from promenade.settings import CLOUD, LOCAL_STORE
+from promenade.settings import CLOUD, LOCAL_STORE, Settings
 from promenade.web.access.auth import Authentication
 from promenade.web.http.body import header
 from promenade.web.http.endpoint import Answer, Endpoint
@@ -24,6 +25,7 @@ from promenade.workflows.context import Context
 from promenade.workflows.uplink import Uplink
 
 SERVICE = "promenade"
+_OF_PROXIES = (b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip", b"forwarded", b"via")
 _CHECK_SECONDS_MAX = 2.0
 _NO_UPLINK = Uplink()  # of the cloud, which has no uplink
 
@@ -60,6 +62,12 @@ class Health(msgspec.Struct, frozen=True, rename="camel"):
     checks: Checks  #: The dependencies that were checked.
 
 
+class Live(msgspec.Struct, frozen=True):
+    """The process serves."""
+
+    status: str  #: Always `UP`.
+
+
 DISCONNECTED = "DISCONNECTED"
 
 
@@ -79,25 +87,40 @@ class Heartbeat(msgspec.Struct, frozen=True, rename="camel"):
 class Monitoring:
     """The endpoints for monitoring, and the tills' heartbeat."""
 
-    def __init__(self, context: Context, authenticator: Authentication, metrics_token: str | None) -> None:
+    def __init__(self, context: Context, authenticator: Authentication, settings: Settings) -> None:
         self._context = context
         self._authenticator = authenticator
-        self._metrics_token = metrics_token
+        self._metrics_token = settings.metrics_token
+        self._has_proxy = settings.has_proxy
         self._started = time.monotonic()
 
     def endpoints(self) -> list[Endpoint]:
         """Return the routes."""
         return [
             Endpoint("/health", {"GET": self._health}),
+            Endpoint("/health/live", {"GET": self._live}),
+            Endpoint("/health/ready", {"GET": self._ready}),
             Endpoint("/metrics", {"GET": self._metrics}),
             Endpoint("/pos/heartbeat", {"GET": self._heartbeat}),
         ]
 
     async def _health(self, scope: Scope, receive: Receive) -> Answer:
         """Return the health of the service. The status is always 200: read the body."""
+        return _uncached(await self._examined())
+
+    async def _live(self, scope: Scope, receive: Receive) -> Answer:
+        """Answer 200 as long as the process serves: whoever gets no answer restarts it."""
+        return _uncached(Live("UP"))
+
+    async def _ready(self, scope: Scope, receive: Receive) -> Answer:
+        """Return the health with 503 while the database does not answer: other processes should get the requests."""
+        health = await self._examined()
+        return _uncached(health, 200 if health.checks.database.status == "UP" else 503)
+
+    async def _examined(self) -> Health:
         database, cache = await asyncio.gather(_check(self._database_answers), _check(self._context.cache.ping))
         now: datetime = self._context.clock()
-        health = Health(
+        return Health(
             status="UP" if database.status == cache.status == "UP" else "DEGRADED",
             version=__version__,
             uptime=round(time.monotonic() - self._started, 3),
@@ -105,7 +128,6 @@ class Monitoring:
             service=SERVICE,
             checks=Checks(database, cache, Delivery("active" if cache.status == "UP" else "inactive")),
         )
-        return Answer(msgspec.json.encode(health), headers=[(b"cache-control", b"no-store")])
 
     async def _database_answers(self) -> bool:
         await self._context.database.ping()
@@ -114,11 +136,13 @@ class Monitoring:
     async def _metrics(self, scope: Scope, receive: Receive) -> Answer:
         """Return all metrics in the Prometheus text format.
 
-        They are for the same machine, or for requests with the token of `--metrics-token`.
+        They are for the same machine if no proxy passes requests on, and for requests with the token of
+        `--metrics-token`.
         """
         if not self._may_see_metrics(scope):
             raise Unauthorized(
-                "UNAUTHORIZED", "Requests for metrics from another machine need the token set with --metrics-token."
+                "UNAUTHORIZED",
+                "Requests for metrics from another machine, or through a proxy, need the token of --metrics-token.",
             )
         # Summing over processes reads files, which tills must not wait for.
         body = await asyncio.to_thread(metrics.render)
@@ -126,9 +150,9 @@ class Monitoring:
 
     def _may_see_metrics(self, scope: Scope) -> bool:
         address = (scope.get("client") or ("", 0))[0]
-        # A proxy on this machine forwards requests from anywhere; its headers show that, whether it is trusted or not.
-        is_passed_on = any(header(scope, name) is not None for name in (b"x-forwarded-for", b"forwarded"))
-        if _is_loopback(address) and not is_passed_on:
+        # A proxy on this machine forwards requests from anywhere. Settings name it, or what it sends shows it.
+        is_passed_on = self._has_proxy or any(header(scope, name) is not None for name in _OF_PROXIES)
+        if _is_loopback(address) and _is_loopback(_name_of(header(scope, b"host") or b"")) and not is_passed_on:
             return True
         given = (header(scope, b"authorization") or b"").removeprefix(b"Bearer ")
         wanted = self._metrics_token
@@ -152,7 +176,7 @@ class Monitoring:
             promotions_loaded=await self._promotions_loaded(caller.tenant_id, as_it_is=database.status == "UP"),
             uptime=int(time.monotonic() - self._started),
         )
-        return Answer(msgspec.json.encode(heartbeat), headers=[(b"cache-control", b"no-store")])
+        return _uncached(heartbeat)
 
     async def _promotions_loaded(self, tenant_id: str, *, as_it_is: bool) -> int:
         catalogues = self._context.catalogues
@@ -177,6 +201,18 @@ async def _check(answers: Callable[[], Awaitable[bool]]) -> Check:
     except (PromenadeError, OSError):  # a timeout is an OSError
         is_up = False
     return Check("UP" if is_up else "DOWN", round((time.perf_counter() - started) * 1000, 3))
+
+
+def _uncached(shown: msgspec.Struct, status: int = 200) -> Answer:
+    return Answer(msgspec.json.encode(shown), status, headers=[(b"cache-control", b"no-store")])
+
+
+def _name_of(host: bytes) -> str:
+    try:
+        name = urlsplit(f"//{host.decode('latin-1')}").hostname or ""
+    except ValueError:
+        return ""
+    return "127.0.0.1" if name == "localhost" else name
 
 
 def _is_loopback(address: str) -> bool:

@@ -34,7 +34,7 @@ def test_nonsense_ends_a_handshake_and_nothing_else(issuer: Issuer, open_door: O
     lines_before = len(door.output.splitlines())
     hello = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"
     for _ in range(30):
-        for said in (b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n", b"\0" * 600, hello + b"x" * 600, b""):
+        for said in (b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n", b"\0" * 600, hello + b"x" * 600, b""):
             with line_to(door) as line:
                 line.sendall(said)
                 line.shutdown(socket.SHUT_WR)
@@ -78,7 +78,7 @@ def test_requests_in_flight_are_finished_when_the_service_ends(issuer: Issuer, o
     service = door.service
     assert service is not None
     body = b'{"MessageHeader": {"ID": "1"}, "ProductMerchandiseViewReplicationRequestMessage": []}'
-    head = b"POST /api/v1/master-data/ProductMerchandiseViewReplicationBulkRequest HTTP/1.1\r\nHost: a\r\n"
+    head = b"POST /api/v1/master-data/ProductMerchandiseViewReplicationBulkRequest HTTP/1.1\r\nHost: localhost\r\n"
     head += b"content-type: application/json\r\ncontent-length: %d\r\nexpect: 100-continue\r\n\r\n" % len(body)
     context = door.context(erp)
     with context.wrap_socket(line_to(door), server_hostname="127.0.0.1") as line, door.keep(erp) as idle:
@@ -101,7 +101,7 @@ def test_requests_in_flight_are_finished_when_the_service_ends(issuer: Issuer, o
 def test_bounds_of_http_are_those_of_the_ordinary_listener(issuer: Issuer, open_door: OpenDoor) -> None:
     door, erp = issuer.door(), issuer.issue("erp")
     open_door(door, ["erp"])
-    endless = b"GET /health HTTP/1.1\r\nHost: a\r\n" + b"X: y\r\n" * 500_000
+    endless = b"GET /health HTTP/1.1\r\nHost: localhost\r\n" + b"X: y\r\n" * 500_000
     for said, status in ((endless, b"413"), (b"nonsense\r\n\r\n", b"400")):
         began = time.monotonic()
         with door.context(erp).wrap_socket(line_to(door), server_hostname="127.0.0.1") as line:

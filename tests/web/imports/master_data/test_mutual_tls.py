@@ -202,7 +202,7 @@ def test_a_client_without_a_trusted_certificate_gets_a_fault(mutual: Mutual) -> 
 def test_a_message_by_hand_is_answered(mutual: Mutual) -> None:
     """Sent with the OpenSSL command line: bytes that no library has normalized."""
     body = envelope(item(), message_id="by-hand").encode()
-    head = f"POST {SOAP} HTTP/1.1\r\nHost: x\r\nContent-Type: text/xml\r\nConnection: close\r\n"
+    head = f"POST {SOAP} HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/xml\r\nConnection: close\r\n"
     cert, key = mutual.files["erp"]
     done = subprocess.run(
         ["openssl", "s_client", "-quiet", "-no_ign_eof", "-connect", mutual.url.removeprefix("https://"), "-CAfile",

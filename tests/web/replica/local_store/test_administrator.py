@@ -116,9 +116,9 @@ def test_the_cookie_is_for_this_host_and_no_script(store: Store) -> None:
         ({"origin": "http://[::1"}, 403),
         ({"origin": "own"}, 200),
         # DNS rebinding: a name that resolves to this machine only since the page was loaded.
-        ({"origin": "http://evil.example:80", "host": "evil.example:80"}, 403),
-        ({"sec_fetch_site": "same-origin", "host": "evil.example"}, 403),
-        ({"sec_fetch_site": "same-origin", "host": "[evil"}, 403),
+        ({"origin": "http://evil.example:80", "host": "evil.example:80"}, 421),
+        ({"sec_fetch_site": "same-origin", "host": "evil.example"}, 421),
+        ({"sec_fetch_site": "same-origin", "host": "[evil"}, 421),
         ({"sec_fetch_site": "same-origin", "host": "localhost:8080"}, 200),
         ({"sec_fetch_site": "same-origin", "host": "[::1]:8080"}, 200),
         ({"content_type": "text/plain"}, 415),

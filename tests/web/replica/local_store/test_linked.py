@@ -16,6 +16,7 @@ from promenade.store.driver.session import open_database
 from promenade.store.pricing.catalogue import Catalogues
 from promenade.store.pricing.iterations import find_iteration
 from promenade.web.http.endpoint import Edge
+from promenade.web.http.protection import Hosts, Protection
 from promenade.web.http.rate_limits import RateLimits
 from promenade.web.services.local_store import store_service
 from promenade.workflows.access.local_admin import KnownStore, establish_store
@@ -69,7 +70,7 @@ async def linked(databases: Databases) -> AsyncIterator[Linked]:
     )
     limits = RateLimits(per_tenant=0, per_client=0)
     app = store_service(context, Settings(), KnownStore(database, store), limits, lambda: KEY)
-    transport = httpx2.ASGITransport(app=Edge(app, context.new_id))
+    transport = httpx2.ASGITransport(app=Edge(app, context.new_id, Protection(Hosts(["store.example"]))))
     async with httpx2.AsyncClient(transport=transport, base_url="http://store.example") as http:
         for path in ("setup", "login"):
             assert (await http.post(f"/local-admin/{path}", json=PASSWORD)).json() == {"success": True}
@@ -126,7 +127,7 @@ async def test_the_cloud_does_not_report_a_link(linked: Linked) -> None:
         cloud.database, (await establish_store(cloud.database, "local", instance_id="", api_key="", at=MORNING))[0]
     )
     app = store_service(cloud, Settings(), store, RateLimits(per_tenant=0, per_client=0), lambda: KEY)
-    transport = httpx2.ASGITransport(app=Edge(app, cloud.new_id))
+    transport = httpx2.ASGITransport(app=Edge(app, cloud.new_id, Protection(Hosts(["cloud.example"]))))
     async with httpx2.AsyncClient(transport=transport, base_url="http://cloud.example") as http:
         beat = (await http.get("/pos/heartbeat", headers={"x-api-key": KEY})).json()
     assert (beat["mode"], beat["btpConnectivity"]) == ("cloud", "NOT_CONFIGURED")

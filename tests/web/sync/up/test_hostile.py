@@ -128,7 +128,7 @@ def test_malformed_json_gets_its_own_error(cloud: Cloud, member: bytes) -> None:
 def test_a_slow_sender_delays_no_other(cloud: Cloud) -> None:
     cloud.token("store")
     head = (
-        f"POST /sync/transactions HTTP/1.1\r\nHost: cloud\r\nAuthorization: Bearer {cloud.token('stranger')}\r\n"
+        f"POST /sync/transactions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {cloud.token('stranger')}\r\n"
         "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
     )
     slow = [socket.create_connection(("127.0.0.1", cloud.service.port)) for _ in range(8)]

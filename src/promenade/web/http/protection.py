@@ -1,0 +1,92 @@
+"""What protects every answer: the host names that the service answers to, and the headers that browsers obey.
+
+A page of another site whose name was pointed at this machine (DNS rebinding) gets nothing, and no link in an answer
+names a host that a stranger chose.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+from collections.abc import Callable, Iterable
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from promenade.settings import Settings
+from promenade.web.http.problems import Headers
+
+__all__ = ["Hosts", "Protection"]
+
+_HOST = re.compile(r"\[(?P<v6>[0-9a-f:.]{2,45})\](?::\d{1,5})?|(?P<name>[a-z0-9_.-]{1,253}?)\.?(?::\d{1,5})?", re.ASCII)
+_KNOWN_MAX = 1_000
+# Of an answer that has no policy of its own: it is data, and no page may load anything because of it or frame it.
+_POLICY = b"default-src 'none'; frame-ancestors 'none'"
+_YEAR = 365 * 24 * 3600
+
+
+class Hosts:
+    """The host names that the service answers to: addresses, the machine's own names, and those that settings name.
+
+    ``full_name`` returns the machine's name in its domain; it may ask a name server, so it is called once at most.
+    """
+
+    def __init__(self, names: Iterable[str] = (), full_name: Callable[[], str] = socket.getfqdn) -> None:
+        machine = socket.gethostname().lower()
+        self._names = {"localhost", machine, f"{machine}.local", *(name.lower() for name in names)}
+        self._full_name: Callable[[], str] | None = full_name
+        self._known: set[bytes] = set()  # headers that were found to name this service
+
+    async def has(self, host: bytes | None) -> bool:
+        """Return whether a Host header names this service; a request of HTTP/1.0 may have none."""
+        if host is None or host in self._known:
+            return True
+        found = _HOST.fullmatch(host.decode("latin-1").lower())
+        name = "" if found is None else found["v6"] or found["name"]
+        is_ours = "*" in self._names or name in self._names or _is_address(name) or await self._is_full_name(name)
+        if is_ours and len(self._known) < _KNOWN_MAX:
+            self._known.add(host)
+        return is_ours
+
+    async def _is_full_name(self, name: str) -> bool:
+        if self._full_name is not None:
+            ask, self._full_name = self._full_name, None
+            self._names.add((await asyncio.to_thread(ask)).lower())
+        return name in self._names
+
+
+class Protection:
+    """What the outermost layer does for every request and answer. ``public_url`` is how clients reach the service."""
+
+    def __init__(self, hosts: Hosts | None = None, public_url: str | None = None) -> None:
+        self.hosts = hosts or Hosts()
+        self.public_url = public_url
+        self._always: Headers = [
+            (b"x-content-type-options", b"nosniff"),
+            (b"cache-control", b"no-store"),
+            (b"content-security-policy", _POLICY),
+            (b"referrer-policy", b"no-referrer"),
+        ]
+        if public_url is not None and public_url.startswith("https:"):
+            self._always.append((b"strict-transport-security", b"max-age=%d" % _YEAR))
+
+    @classmethod
+    def of(cls, settings: Settings) -> Protection:
+        """Return the protection that the settings describe."""
+        reached = [urlsplit(url).hostname or "" for url in (settings.base_url, settings.mtls_url)]
+        names = [*settings.allowed_hosts, *reached]
+        return cls(Hosts(names), None if settings.public_url is None else settings.base_url)
+
+    def added(self, headers: Iterable[tuple[bytes, bytes]]) -> Headers:
+        """Return the headers of an answer with those of ours that it has not set itself."""
+        given = list(headers)
+        names = {name for name, _ in given}
+        return [*given, *(one for one in self._always if one[0] not in names)]
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
