@@ -137,8 +137,9 @@ def test_wrong_secrets_are_throttled_as_at_the_token_endpoint(desk: Desk) -> Non
     assert _refusal(refused) == (429, "TOO_MANY_ATTEMPTS")
     assert int(refused.headers["retry-after"]) > 0
     form = {"grant_type": "client_credentials", "client_id": "reader", "client_secret": SECRET}
-    assert desk.http.post("/oauth/token", data=form).status_code == 429
-    assert desk.status(LIST, "analyst") == 200
+    assert desk.http.post("/oauth/token", data={**form, "client_secret": "wrong"}).status_code == 429
+    assert desk.http.post("/oauth/token", data=form).status_code == 200
+    assert desk.status(LIST, "reader", SECRET) == desk.status(LIST, "analyst") == 200
 
 
 @pytest.fixture

@@ -225,7 +225,8 @@ def test_guessing_is_slowed_down_here_and_at_the_token_endpoint_together(door: D
     assert right.status_code == 429
     assert int(right.headers["retry-after"]) > 0
     assert "Wait 60 seconds" in right.text
-    assert door.http.post("/oauth/token", data={**asked, "client_secret": secret}).status_code == 429
+    assert door.http.post("/oauth/token", data={**asked, "client_secret": "guess"}).status_code == 429
+    assert door.http.post("/oauth/token", data={**asked, "client_secret": secret}).status_code == 200
     assert door.flow().log_in(*door.clients["planner"]).status_code == 303  # others are not affected
 
 
@@ -235,6 +236,8 @@ def test_codes_and_secrets_are_neither_kept_nor_logged(door: Door) -> None:
     taken = door.code(flow, "administrator")
     token = flow.redeem(taken).json()["access_token"]
     door.flow().log_in("nobody", "guessed-secret")
+    asked = {"grant_type": "client_credentials", "client_id": "x\nevent=made-up", "client_secret": "guessed-secret"}
+    assert door.http.post("/oauth/token", data=asked).status_code == 401
     logged = door.service.output()
     secrets = [
         kept,
@@ -247,6 +250,9 @@ def test_codes_and_secrets_are_neither_kept_nor_logged(door: Door) -> None:
     ]
     assert not [one for one in secrets if one in logged]
     assert "sign_in.done" in logged
+    assert "login.refused" in logged
+    assert "token.refused" in logged
+    assert not [line for line in logged.splitlines() if line.startswith("event=made-up")], "one event is one line"
     if door.database_url.startswith("sqlite"):
         stored = contents(door.database_url)
         assert "authorization_codes" in stored

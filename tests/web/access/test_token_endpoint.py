@@ -90,14 +90,15 @@ def test_a_body_that_is_not_a_form_is_refused(shop: Shop, body: bytes) -> None:
     assert set(answer.json()) == {"error", "error_description"}
 
 
-def test_guessing_is_slowed_down_for_the_guesser(shop: Shop) -> None:
+def test_guessing_is_slowed_down_and_the_right_secret_always_passes(shop: Shop) -> None:
     client_id, secret = make_clients(shop.database_url, TENANT, {"guessed": ("svc.POSReader",)})["guessed"]
     form: dict[str, Any] = {**GRANT, "client_id": client_id}
     statuses = [ask(shop, **form, client_secret=f"guess-{number}").status_code for number in range(11)]
     assert statuses == [401] * 10 + [429]
-    right = ask(shop, **form, client_secret=secret)
-    assert right.status_code == 429
-    assert int(right.headers["retry-after"]) > 0
+    wrong = ask(shop, **form, client_secret="guess")
+    assert wrong.status_code == 429
+    assert int(wrong.headers["retry-after"]) > 0
+    assert ask(shop, **form, client_secret=secret).status_code == 200  # nobody can lock a client out
     assert ask(shop, **GRANT, **credentials(shop)).status_code == 200  # others are not affected
 
 

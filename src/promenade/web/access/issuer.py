@@ -19,6 +19,7 @@ from joserfc.jwk import RSAKey
 from starlette.types import Receive, Scope
 
 from promenade.errors import Unavailable
+from promenade.log import Logger
 from promenade.model.access.clients import SCOPES
 from promenade.model.access.people import user_name_of
 from promenade.web.access.attempts import Attempts, Counts, network_of
@@ -49,6 +50,8 @@ PERSON_TOKEN_SECONDS = 1800
 """How long a token of a person is valid: pages get the next one by the cookie of the session."""
 
 _BODY_BYTES_MAX = 16 * 1024
+_SHOWN_MAX = 64  # characters of a name that a stranger has sent, in the log
+_log = Logger("promenade.access")
 _GRANTS = ("client_credentials", "authorization_code")
 
 
@@ -194,15 +197,13 @@ class Issuer:
         """
         require_own_page(scope, self._base_url)
         cookie = cookie_of(scope)
-        network = network_of(address_of(scope))
-        await self._attempts_of_address.require_room([network])
         found = await self._store.renew(cookie) if cookie else None
         if found is not None:
             return await self._granted_token(found, found.scopes)
         headers = [*NO_STORE]
         if cookie:
             # Taken away, as people of one network come back to many tabs whose sessions have ended over night.
-            await self._attempts_of_address.record_failure([network])
+            await self._count_failure(address_of(scope))
             headers.append(self.cookie(""))
         return Answer(b"", 204, headers=headers)
 
@@ -233,16 +234,30 @@ class Issuer:
         return client, _granted(client, form.get("scope"))
 
     async def authenticate(self, address: str, client_id: str, secret: str) -> Client | None:
-        """Return the client with this secret; None: it is wrong, and the failure was counted. Raises TooMany."""
-        # Counted by network and client: a stranger who knows a client's name must not be able to lock it out.
-        network = network_of(address)
-        await self._attempts.require_room([f"{network} {client_id}"])
-        await self._attempts_of_address.require_room([network])
+        """Return the client with this secret; None: it is wrong, and the failure was counted and logged.
+
+        The right secret always passes, however many wrong ones came from the same network: a secret is too long to be
+        guessed, and one till with an old secret must not stop all others of its shop. Raises TooMany for a wrong one.
+        """
         client = await self._store.authenticate(client_id, secret)
         if client is None:
-            await self._attempts.record_failure([f"{network} {client_id}"])
-            await self._attempts_of_address.record_failure([network])
+            await self._count_failure(address, client_id)
         return client
+
+    async def _count_failure(self, address: str, client_id: str | None = None) -> None:
+        """Count and log what was wrong: a secret, or, without a client, a code or a session.
+
+        Raises TooMany (TOO_MANY_ATTEMPTS) instead, and logs nothing, if too many were wrong: so the log stays bounded.
+        """
+        network = network_of(address)
+        counts = [(self._attempts_of_address, network)]
+        if client_id is not None:
+            counts.append((self._attempts, f"{network} {client_id}"))
+        for attempts, who in counts:
+            await attempts.require_room([who])
+        for attempts, who in counts:
+            await attempts.record_failure([who])
+        _log.warning("token.refused", address=address, client=None if client_id is None else client_id[:_SHOWN_MAX])
 
     async def log_in(
         self, address: str, tenant_id: str, user_name: str, password: str, code: str
@@ -267,6 +282,8 @@ class Issuer:
         if found is not None:
             for attempts, who in counts:
                 await attempts.take_back([who])
+        else:
+            _log.warning("login.refused", address=address, tenant=tenant_id[:_SHOWN_MAX], user=name[:_SHOWN_MAX])
         return found
 
     async def give_code(self, bound: AuthorizationCode) -> str:
@@ -285,11 +302,9 @@ class Issuer:
         missing = [name for name in ("client_id", "code", "redirect_uri", "code_verifier") if not form.get(name)]
         if missing:
             raise Refusal(400, "invalid_request", f"{missing[0]} is missing.")
-        network = network_of(address_of(scope))
-        await self._attempts_of_address.require_room([network])
         found = await self._store.take_code(form["code"])
         if found is None or not _is_bound(found[0], form):
-            await self._attempts_of_address.record_failure([network])
+            await self._count_failure(address_of(scope))
             raise Refusal(400, "invalid_grant", "The code is invalid, has expired or was issued for another request.")
         return found[1], found[1].scopes
 
