@@ -216,9 +216,18 @@ def _configure_structlog() -> None:
 
 
 def make_data_dir(settings: Settings) -> None:
-    """Create the directory of the SQLite file, accessible to its owner only."""
-    if settings.database is None:
-        settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    """Create the directory of the SQLite file; it is accessible to its owner only, whoever made it.
+
+    If it holds other things than the database, it belongs to others, too, and is left as it is.
+    """
+    from promenade.store.driver.files import file_of, take_from_others
+
+    if settings.database is not None:
+        return
+    directory, file = settings.data_dir, file_of(settings.database_url)
+    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if file is not None and all(one.name.startswith(file.name) for one in directory.iterdir()):
+        take_from_others(directory)
 
 
 def prepare_database(settings: Settings, *, creates: bool = True) -> None:
@@ -244,7 +253,7 @@ def prepare_database(settings: Settings, *, creates: bool = True) -> None:
 
 def _require_database(settings: Settings) -> None:
     """Raise NotFound (NO_DATABASE) if the SQLite file is not there."""
-    from promenade.store.driver.checkup import file_of
+    from promenade.store.driver.files import file_of
 
     file = file_of(settings.database_url)
     if file is not None and not file.exists():

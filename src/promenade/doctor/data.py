@@ -9,8 +9,9 @@ from datetime import datetime
 from promenade.doctor.findings import CLOCKS_DIFFER, Finding, judge_clock
 from promenade.errors import Unavailable
 from promenade.settings import Settings
-from promenade.store.driver.checkup import clock_of, file_of
+from promenade.store.driver.checkup import clock_of
 from promenade.store.driver.faults import database_errors
+from promenade.store.driver.files import file_of
 from promenade.store.driver.migrations import HEAD, current
 from promenade.store.driver.roles import needless_power
 from promenade.store.driver.session import open_database

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from promenade.doctor.findings import Finding, judge_expiry
 from promenade.settings import Settings
-from promenade.store.driver.checkup import file_of
+from promenade.store.driver.files import file_of
 
 _MEGABYTE = 1_000_000
 _FREE_MIN, _FREE_SCARCE = 200 * _MEGABYTE, 2_000 * _MEGABYTE

@@ -1,22 +1,15 @@
-"""What an operator asks of a database before anything else: its file, its clock. It is neither made nor upgraded."""
+"""What an operator asks of a database before anything else: its clock. It is neither made nor upgraded."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import sqlalchemy as sa
-from sqlalchemy.engine import make_url
 
+from promenade.store.driver.files import file_of
 from promenade.store.driver.migrations import in_transaction
 
 _CLOCK = sa.text("SELECT clock_timestamp()")
-
-
-def file_of(url: str) -> Path | None:
-    """Return the file of a SQLite database; None: it is on a server, or in memory."""
-    name = make_url(url).database
-    return Path(name) if url.startswith("sqlite") and name and name != ":memory:" else None
 
 
 def clock_of(url: str, *, patience: float) -> datetime | None:

@@ -6,11 +6,11 @@ import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from sqlalchemy.engine import make_url
 
 from promenade.errors import Unavailable
+from promenade.store.driver.files import keep_private
 
 
 @contextmanager
@@ -24,7 +24,7 @@ def sole_process(url: str) -> Iterator[None]:
     if not url.startswith("sqlite") or not name:
         yield
         return
-    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    keep_private(url)
     handle = os.open(f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:

@@ -22,6 +22,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
 
 from promenade.errors import Unavailable
+from promenade.store.driver.files import keep_private
 from promenade.store.driver.hot import HOT
 from promenade.store.driver.sqlite_line import Line, SqliteSession, drive, translated, unavailable
 from promenade.store.driver.tenancy import NOBODY, Scope
@@ -197,7 +198,7 @@ class SqliteDatabase(Database):
         if not name or name == ":memory:":
             raise ValueError("a SQLite database needs a file: sqlite:///path")
         path = Path(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        keep_private(url)
         return cls(url, path, waiting_max, seconds_max)
 
     async def hot(self, name: str, params: tuple[Any, ...], *, durable: bool = False) -> Sequence[Sequence[Any]]:

@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.pool import NullPool
 
+from promenade.store.driver.files import keep_private
+
 if TYPE_CHECKING:
     from alembic.config import Config
     from alembic.script import ScriptDirectory
@@ -54,6 +56,7 @@ def upgrade(url: str) -> None:
     Raises ValueError for another kind of URL, SchemaAheadError, and the driver's errors if the database does not
     answer.
     """
+    keep_private(url)
     if url.startswith("sqlite") and _sqlite_revision(url) == HEAD:
         return
     in_transaction(url, _upgrade)
