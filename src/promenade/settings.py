@@ -19,6 +19,7 @@ WEBHOOK_RETRY_SCHEDULE = (
     *(2 * _HOUR, 5 * _HOUR, 10 * _HOUR, 14 * _HOUR, 20 * _HOUR, 24 * _HOUR),
 )
 """Seconds from each failed attempt to the next, as Standard Webhooks recommends: over three days in all."""
+_PASSPHRASE_MIN = 16
 _RETRIES_MAX = 50
 _WAIT_SECONDS_MAX = 30 * 24 * _HOUR  # a longer wait outlives the event, and dates could overflow
 KEEP_DAYS_MAX = 36_500
@@ -99,6 +100,7 @@ class Settings:
     scope_claims: tuple[str, ...] = ("scope",)
     group_claims: tuple[str, ...] = ("groups",)  # of an external issuer
     metrics_token: str | None = None
+    key_passphrase: str | None = field(default=None, repr=False)  # of private keys that are kept; None: not encrypted
     webhook_allow: tuple[str, ...] = ()  # hosts, host:port or networks that callbacks may reach privately or by http
     webhook_retry_schedule: tuple[int, ...] = WEBHOOK_RETRY_SCHEDULE  # seconds before each further attempt
     events_to: str | None = None  # URL of the broker that events are published to; None: they are not
@@ -139,6 +141,8 @@ class Settings:
         if self.redis_url is not None and urlsplit(self.redis_url).scheme not in {"redis", "rediss", "unix"}:
             raise SettingsError("--redis-url must start with redis://, rediss:// or unix://.")
         self._check_tokens()
+        if self.key_passphrase is not None and len(self.key_passphrase) < _PASSPHRASE_MIN:
+            raise SettingsError(f"--key-passphrase must have at least {_PASSPHRASE_MIN} characters.")
         for option in ("rate_limit_tenant", "rate_limit_client"):
             if getattr(self, option) < 0:
                 raise SettingsError(f"--{option.replace('_', '-')} must be 0 or more, not {getattr(self, option)}.")

@@ -49,6 +49,10 @@ database_options = _options(
             show_default=True, help="Where files are kept."),
 )  # fmt: skip
 cache_option = option("--redis-url", help="Redis or Valkey as the cache; default: a cache in the process.")
+passphrase_option = option(
+    "--key-passphrase",
+    help="Passphrase that encrypts the private keys that are kept; set the variable: others see a command's options.",
+)
 listen_options = _options(
     option("--host", default="127.0.0.1", show_default=True, help="Address to listen on."),
     option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="Port to listen on."),
@@ -128,6 +132,7 @@ serve_options = _options(
             help="Claims that list the scopes, the first present one counts (repeatable)."),
     option("--group-claim", "group_claims", multiple=True, default=("groups",), show_default=True,
             help="Claims that list the groups at an external issuer, the first present one counts (repeatable)."),
+    passphrase_option,
     option("--metrics-token", help="Bearer token that opens /metrics beyond loopback."),
     background_options,
     mtls_options,

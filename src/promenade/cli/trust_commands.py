@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from promenade.cli.console import database_options, option, print_json, print_rows, with_database
+from promenade.cli.console import database_options, option, passphrase_option, print_json, print_rows, with_database
 from promenade.settings import Settings
 
 if TYPE_CHECKING:
@@ -111,6 +111,7 @@ def trust_list(as_json: bool, **options: Any) -> None:
 @option("--ca-only", is_flag=True, help="Create only the authority, its list and the server's certificate.")
 @option("--revoke", metavar="CN", help="Put the certificates of this common name on the revocation list.")
 @option("--json", "as_json", is_flag=True, help="Print the files as JSON.")
+@passphrase_option
 @database_options  # fmt: skip
 def trust_issue(
     directory: Path,
@@ -135,11 +136,12 @@ def trust_issue(
     from promenade.workflows.access.certificate_authority import CertificateAuthority
     from promenade.workflows.access.trust import require_common_name
 
+    settings = Settings(**options)
     if common_name is not None:
         require_common_name(common_name)
         if tenant_id is not None:
-            _trust(Settings(**options), common_name, tenant_id, _OVERLAP_DAYS_MAX)
-    authority = CertificateAuthority(directory, days=days, at=clock())
+            _trust(settings, common_name, tenant_id, _OVERLAP_DAYS_MAX)
+    authority = CertificateAuthority(directory, days=days, at=clock(), passphrase=settings.key_passphrase)
     files = {option: str(path) for option, path in authority.open(hosts).items()}
     if revoke is not None:
         number = authority.revoke(revoke)

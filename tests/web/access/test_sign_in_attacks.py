@@ -15,8 +15,9 @@ from promenade.errors import TooMany
 from promenade.web.access.issuer import Issuer, IssuerStore
 from promenade.web.access.oauth import is_back_office
 from promenade.workflows.access.authorization_codes import AuthorizationCode
-from promenade.workflows.access.clients import Client, SigningKey
+from promenade.workflows.access.clients import Client
 from promenade.workflows.access.person_sessions import SignedIn
+from promenade.workflows.access.signing_keys import SigningKey
 from tests.kit.code_flow import Flow, answered
 from tests.web.conftest import ServedShop, Shop
 

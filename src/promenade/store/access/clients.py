@@ -105,6 +105,11 @@ async def insert_key(session: Session, row: Mapping[str, Any]) -> None:
     await session.rowcount(insert(_KEYS), row)
 
 
+async def replace_private_key(session: Session, key_id: str, pem: str) -> None:
+    """Store a signing key in another form, such as encrypted."""
+    await session.rowcount(update(_KEYS).where(_KEYS.c.kid == key_id).values(private_key=pem))
+
+
 async def insert_code(session: Session, row: Mapping[str, Any]) -> None:
     """Insert an authorization code."""
     await session.rowcount(insert(_CODES), row)

@@ -41,8 +41,9 @@ from promenade.web.access.tokens import VerificationKey
 from promenade.web.http.body import header, read_body
 from promenade.web.http.endpoint import Answer, Endpoint
 from promenade.workflows.access.authorization_codes import AuthorizationCode
-from promenade.workflows.access.clients import Client, SigningKey
+from promenade.workflows.access.clients import Client
 from promenade.workflows.access.person_sessions import SignedIn
+from promenade.workflows.access.signing_keys import SigningKey, encrypted
 
 ALGORITHM = "RS256"
 TOKEN_SECONDS = 14_400  # about four hours
@@ -93,10 +94,11 @@ class TokenResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     session_expires_in: int | None = None  #: Seconds until the session of the person ends; clients have none.
 
 
-def generate_signing_key(key_id: str, at: datetime) -> SigningKey:
+def generate_signing_key(key_id: str, at: datetime, passphrase: str | None = None) -> SigningKey:
     """Generate an RSA key of 2048 bits."""
     key = RSAKey.generate_key(2048, {"kid": key_id}, private=True)
-    return SigningKey(key_id, ALGORITHM, key.as_pem(private=True).decode("ascii"), at)
+    pem = key.as_pem(private=True).decode("ascii")
+    return SigningKey(key_id, ALGORITHM, encrypted(pem, passphrase), at)
 
 
 class Issuer:

@@ -4,31 +4,48 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
+from promenade.errors import Unavailable
+from promenade.log import Logger
 from promenade.store.access.clients import note_use
 from promenade.store.driver.unit import Database
 from promenade.web.access.issuer import TOKEN_SECONDS, generate_signing_key
 from promenade.workflows.access.authorization_codes import AuthorizationCode, keep_code, take_code
-from promenade.workflows.access.clients import (
-    Client,
-    SigningKey,
-    add_first_signing_key,
-    authenticate_client,
-    list_signing_keys,
-)
+from promenade.workflows.access.clients import Client, authenticate_client
 from promenade.workflows.access.people import People
 from promenade.workflows.access.person_sessions import SignedIn, end_session, renew_session
+from promenade.workflows.access.signing_keys import (
+    SigningKey,
+    add_first_signing_key,
+    decrypted,
+    encrypt_signing_keys,
+    list_signing_keys,
+)
 from promenade.workflows.access.uses import Uses
+
+_log = Logger("promenade.access")
 
 
 class DatabaseIssuerStore:
-    """Clients, codes and keys; the first key is created when it is first needed."""
+    """Clients, codes and keys; the first key is created when it is first needed.
 
-    def __init__(self, database: Database, clock: Callable[[], datetime], new_id: Callable[[], str]) -> None:
+    With a ``passphrase`` keys are stored encrypted, earlier ones from the first time that they are read.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Callable[[], datetime],
+        new_id: Callable[[], str],
+        passphrase: str | None = None,
+    ) -> None:
         self._database = database
         self._clock = clock
         self._new_id = new_id
+        self._passphrase = passphrase
+        self._decrypted: dict[str, str] = {}  # private keys by what is stored: to decrypt one takes a while
         self._uses = Uses(database, note_use)
         self.people = People(database, clock, new_id)
 
@@ -41,13 +58,24 @@ class DatabaseIssuerStore:
         return client
 
     async def signing_keys(self) -> Sequence[SigningKey]:
-        """Return the keys that verify, the signing one first."""
+        """Return the keys that verify, the signing one first. Raises Unavailable (KEYS_UNREADABLE)."""
         keys = await list_signing_keys(self._database, token_seconds=TOKEN_SECONDS, at=self._clock())
         if not any(key.retired_at is None for key in keys):
-            key = await asyncio.to_thread(generate_signing_key, self._new_id(), self._clock())
+            key = await asyncio.to_thread(generate_signing_key, self._new_id(), self._clock(), self._passphrase)
             await add_first_signing_key(self._database, key)
             keys = await list_signing_keys(self._database, token_seconds=TOKEN_SECONDS, at=self._clock())
-        return keys
+        if self._passphrase is not None:
+            await encrypt_signing_keys(self._database, keys, self._passphrase)
+        try:
+            self._decrypted = {key.private_key: await self._read(key.private_key) for key in keys}
+        except Unavailable as error:
+            _log.error("keys.unreadable", error=error.message)
+            raise
+        return [replace(key, private_key=self._decrypted[key.private_key]) for key in keys]
+
+    async def _read(self, stored: str) -> str:
+        known = self._decrypted.get(stored)
+        return known if known is not None else await asyncio.to_thread(decrypted, stored, self._passphrase)
 
     async def keep_code(self, code: str, bound: AuthorizationCode) -> None:
         """Store a new code for a minute."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -19,11 +19,14 @@ from promenade.log import Logger
 from promenade.settings import Settings, SettingsError
 from promenade.web.access.authorities import Authorities, RevocationList, read_certificates, read_lists
 from promenade.web.access.expiry import NOTICE, ExpiryNotice
+from promenade.workflows.access.signing_keys import is_encrypted
 
 # Everything is read again after this time even if no file seems changed: the specification's interval for lists.
 _POLLED_EVERY = timedelta(minutes=5)
 _LOOKED_AT_EVERY = timedelta(minutes=1)
 _log = Logger("promenade.web")
+_ENCRYPTED = "the key is encrypted, and --key-passphrase is missing or wrong"
+_PATHS = ("cert", "key", "ca", "crl")
 
 _Look = tuple[int, int, int] | None
 
@@ -36,12 +39,13 @@ class TlsFiles:
     key: Path
     ca: Path
     crl: Path
+    passphrase: str | None = field(default=None, repr=False, kw_only=True)  # of an encrypted key
 
     @staticmethod
     def of(settings: Settings) -> TlsFiles:
         """Return the paths from the settings; all are set if there is such a listener."""
-        paths = [getattr(settings, f"mtls_{one.name}") for one in fields(TlsFiles)]
-        return TlsFiles(*paths)
+        paths = [getattr(settings, f"mtls_{name}") for name in _PATHS]
+        return TlsFiles(*paths, passphrase=settings.key_passphrase)
 
 
 class TlsMaterial:
@@ -92,12 +96,12 @@ class TlsMaterial:
     def _look(self) -> dict[str, _Look]:
         """Return the status of each file as the file system reports it; None for a file that cannot be read."""
         looks: dict[str, _Look] = {}
-        for one in fields(TlsFiles):
+        for name in _PATHS:
             try:
-                found = getattr(self._files, one.name).stat()
-                looks[one.name] = (found.st_mtime_ns, found.st_size, found.st_ino)
+                found = getattr(self._files, name).stat()
+                looks[name] = (found.st_mtime_ns, found.st_size, found.st_ino)
             except OSError:
-                looks[one.name] = None
+                looks[name] = None
         return looks
 
     def _take_identity(self) -> None:
@@ -159,20 +163,25 @@ def _context(files: TlsFiles, accepted: Sequence[x509.Certificate]) -> ssl.SSLCo
     context.options |= ssl.OP_NO_TICKET | ssl.OP_NO_RENEGOTIATION
     context.set_alpn_protocols(["http/1.1"])
     try:
-        context.load_cert_chain(files.cert, files.key, password="")  # otherwise OpenSSL would prompt on the terminal
+        password = files.passphrase or ""  # without one OpenSSL would prompt on the terminal
+        context.load_cert_chain(files.cert, files.key, password=password)
     except (OSError, ValueError) as error:
         both = f"--mtls-cert {files.cert} with --mtls-key {files.key}"
-        raise SettingsError(f"{both} cannot be used: {_why(error)}.") from error
+        why = _ENCRYPTED if _is_undecrypted(error, files.key) else _why(error)
+        raise SettingsError(f"{both} cannot be used: {why}.") from error
     context.load_verify_locations(cadata=b"".join(one.public_bytes(Encoding.DER) for one in accepted))
     return context
 
 
+def _is_undecrypted(error: Exception, key: Path) -> bool:
+    """Whether a key could not be read for want of its passphrase; OpenSSL gives various reasons, or none."""
+    is_read = isinstance(error, ssl.SSLError) and error.reason != "KEY_VALUES_MISMATCH"
+    return is_read and is_encrypted(key.read_text("ascii", "replace"))
+
+
 def _why(error: Exception) -> str:
     if isinstance(error, ssl.SSLError):
-        reasons = {
-            "KEY_VALUES_MISMATCH": "the key belongs to another certificate",
-            "BAD_DECRYPT": "the key is encrypted",
-        }
+        reasons = {"KEY_VALUES_MISMATCH": "the key belongs to another certificate"}
         return reasons.get(error.reason or "", error.reason or "it is not PEM")
     if isinstance(error, OSError):
         return error.strerror or str(error)

@@ -18,7 +18,7 @@ from promenade.store.driver.unit import Database, Session
 from promenade.web.access.expiry import VALID, validity
 from promenade.web.access.issuer import TOKEN_SECONDS
 from promenade.web.access.tls_files import TlsMaterial, name_of, notice_of
-from promenade.workflows.access.clients import SigningKey, list_signing_keys
+from promenade.workflows.access.signing_keys import SigningKey, list_signing_keys
 
 NAMES_MAX = 100
 

@@ -194,7 +194,7 @@ class CloudService:
         from promenade.web.access.issuer_store import DatabaseIssuerStore
 
         context = self._context
-        return DatabaseIssuerStore(context.database, context.clock, context.new_id)
+        return DatabaseIssuerStore(context.database, context.clock, context.new_id, self._settings.key_passphrase)
 
     @cached_property
     def _issuer(self) -> Issuer:

@@ -1,7 +1,8 @@
 """A small certificate authority in a directory: to try client certificates, or to use them without another one.
 
 ``ca.pem`` and ``ca.key``, ``ca.crl``, ``server.pem`` and ``server.key``, for each client ``<name>.pem`` and
-``<name>.key``, and in ``issued`` every certificate ever issued. Keys are P-256 and readable only by their owner.
+``<name>.key``, and in ``issued`` every certificate ever issued. Keys are P-256 and readable only by their owner;
+those of the authority and of the server are encrypted if there is a passphrase.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from promenade.errors import Conflict, Invalid, NotFound, Unavailable
+from promenade.workflows.access.signing_keys import decrypted, encrypted
 
+_SERVER = "server"
 _OWN_DAYS = 3650
 _RENEWAL = timedelta(days=30)
 _SKEW = timedelta(minutes=5)  # clients' clocks may be behind
@@ -33,8 +36,9 @@ _ANY_HOST = frozenset({"0.0.0.0", "::"})  # noqa: S104 -- where `serve --host` l
 class CertificateAuthority:
     """The authority in ``directory``; created when its first certificate is requested."""
 
-    def __init__(self, directory: Path, *, days: int, at: datetime) -> None:
+    def __init__(self, directory: Path, *, days: int, at: datetime, passphrase: str | None = None) -> None:
         self.directory = directory
+        self._passphrase = passphrase
         self._days = timedelta(days=days)
         self._at = at
 
@@ -52,7 +56,7 @@ class CertificateAuthority:
             self._sign_list(())
         except (OSError, ValueError, TypeError) as error:
             raise _unusable(self.directory, error) from error
-        named = {"mtls-cert": "server.pem", "mtls-key": "server.key", "mtls-ca": "ca.pem", "mtls-crl": "ca.crl"}
+        named = {"mtls-cert": f"{_SERVER}.pem", "mtls-key": f"{_SERVER}.key", "mtls-ca": "ca.pem", "mtls-crl": "ca.crl"}
         return {option: self.directory / name for option, name in named.items()}
 
     def issue(self, common_name: str) -> tuple[Path, Path]:
@@ -61,7 +65,7 @@ class CertificateAuthority:
             raise Invalid("BAD_COMMON_NAME", f"A common name must have at most {_SUBJECT_LENGTH_MAX} characters.", "cn")
         stem = _file_name(common_name)
         present = self.directory / f"{stem}.pem"
-        if stem in {"ca", "server"} or (present.exists() and _name_of(_read(present)) != common_name):
+        if stem in {"ca", _SERVER} or (present.exists() and _name_of(_read(present)) != common_name):
             raise Conflict(
                 "FILE_TAKEN", f"{present} is already the certificate of another name: choose another common name.", "cn"
             )
@@ -103,20 +107,20 @@ class CertificateAuthority:
         made = made.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         made = made.add_extension(_usage(key_cert_sign=True, crl_sign=True), critical=True)
         made = made.add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-        _write(self.directory / "ca.key", _pem_of(key), 0o600)
+        _write(self.directory / "ca.key", self._kept(key), 0o600)
         _write(path, made.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM), 0o644)
 
     def _serve(self, hosts: Sequence[str]) -> None:
-        path = self.directory / "server.pem"
+        path = self.directory / f"{_SERVER}.pem"
         hosts = [host for host in hosts if host not in _ANY_HOST]
         wanted = _alternatives(hosts or _DEFAULT_HOSTS)
-        if path.exists() and (self.directory / "server.key").exists():
+        if path.exists() and (self.directory / f"{_SERVER}.key").exists():
             present = _read(path)
             names = present.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
             if (not hosts or names == wanted) and present.not_valid_after_utc - self._at > _RENEWAL:
                 return
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Promenade")])
-        self._certify("server", subject, ExtendedKeyUsageOID.SERVER_AUTH, wanted)
+        self._certify(_SERVER, subject, ExtendedKeyUsageOID.SERVER_AUTH, wanted)
 
     def _certify(
         self, stem: str, subject: x509.Name, purpose: x509.ObjectIdentifier, names: x509.SubjectAlternativeName | None
@@ -136,12 +140,17 @@ class CertificateAuthority:
         certificate = made.sign(signer, hashes.SHA256()).public_bytes(Encoding.PEM)
         path, key_path = self.directory / f"{stem}.pem", self.directory / f"{stem}.key"
         _write(self.directory / "issued" / f"{serial:x}.pem", certificate, 0o644)
-        _write(key_path, _pem_of(key), 0o600)
+        _write(key_path, self._kept(key) if stem == _SERVER else _pem_of(key), 0o600)
         _write(path, certificate, 0o644)
         return path, key_path
 
+    def _kept(self, key: ec.EllipticCurvePrivateKey) -> bytes:
+        """A private key that stays here, encrypted with the passphrase; those of clients are for others."""
+        return encrypted(_pem_of(key).decode("ascii"), self._passphrase).encode("ascii")
+
     def _authority(self) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
-        key = load_pem_private_key((self.directory / "ca.key").read_bytes(), None)
+        pem = (self.directory / "ca.key").read_text("ascii")
+        key = load_pem_private_key(decrypted(pem, self._passphrase).encode("ascii"), None)
         if not isinstance(key, ec.EllipticCurvePrivateKey):
             raise TypeError("ca.key is not the key of this authority")
         return _read(self.directory / "ca.pem"), key

@@ -1,4 +1,4 @@
-"""Clients of the built-in token issuer, and its signing keys."""
+"""Clients of the built-in token issuer."""
 
 from __future__ import annotations
 
@@ -38,17 +38,6 @@ class Client:
     def accepts_former_until(self, now: datetime) -> datetime | None:
         """Return how long the secret before the present one is still accepted; None: it is not."""
         return self.former_until if self.former_until is not None and now < self.former_until else None
-
-
-@dataclass(frozen=True, slots=True)
-class SigningKey:
-    """A private key of the issuer as PEM; retired keys still verify but do not sign."""
-
-    key_id: str
-    algorithm: str
-    private_key: str
-    created_at: datetime
-    retired_at: datetime | None = None
 
 
 async def create_client(
@@ -224,53 +213,3 @@ async def _require_tenant(session: Session, tenant_id: str) -> None:
     if not await tenant_is_known(session, tenant_id):
         text = f"There is no tenant {tenant_id}: create it with `promenade tenant create {tenant_id}`."
         raise NotFound("TENANT_NOT_FOUND", text, "tenant")
-
-
-# ---- signing keys ---------------------------------------------------------------------------------------------------
-
-
-async def list_signing_keys(database: Database, *, token_seconds: int, at: datetime) -> list[SigningKey]:
-    """Return the keys that may still verify a token, newest first; the first that is not retired signs."""
-    cutoff = at - timedelta(seconds=token_seconds)
-
-    async def work(session: Session) -> list[SigningKey]:
-        rows = await access.read_keys(session, retired_after=cutoff)
-        return [SigningKey(row.kid, row.algorithm, row.private_key, row.created_at, row.retired_at) for row in rows]
-
-    return await database.read(work, system=True)
-
-
-async def add_first_signing_key(database: Database, key: SigningKey) -> None:
-    """Store ``key`` unless a signing key exists, so that processes started together use the same one."""
-
-    async def work(session: Session) -> None:
-        if not await access.signs_already(session):
-            await _insert_key(session, key)
-
-    await database.write(work, system=True)
-
-
-async def rotate_signing_key(database: Database, key: SigningKey, *, token_seconds: int) -> None:
-    """Sign with ``key`` from now on; earlier keys verify until their last tokens have expired.
-
-    ``token_seconds`` is the lifetime of tokens; 0: earlier keys are deleted, and their tokens become invalid.
-    """
-    cutoff = key.created_at - timedelta(seconds=token_seconds) if token_seconds else None
-
-    async def work(session: Session) -> None:
-        await access.retire_keys(session, key.created_at)
-        await access.delete_keys(session, retired_until=cutoff)
-        await _insert_key(session, key)
-
-    await database.write(work, system=True)
-
-
-async def _insert_key(session: Session, key: SigningKey) -> None:
-    row = {
-        "kid": key.key_id,
-        "algorithm": key.algorithm,
-        "private_key": key.private_key,
-        "created_at": key.created_at,
-        "retired_at": None,
-    }
-    await access.insert_key(session, row)

@@ -19,7 +19,7 @@ from promenade.web.access.issuer import TOKEN_SECONDS, generate_signing_key
 from promenade.web.access.tls_files import TlsFiles, TlsMaterial
 from promenade.web.access.trust_shown import NAMES_MAX, Trust, Trusted
 from promenade.workflows.access.certificate_authority import CertificateAuthority
-from promenade.workflows.access.clients import list_signing_keys, rotate_signing_key
+from promenade.workflows.access.signing_keys import list_signing_keys, rotate_signing_key
 from promenade.workflows.access.trust import distrust, trust
 from tests.kit.databases import Databases
 from tests.kit.in_process import InProcess
