@@ -31,7 +31,8 @@ __all__ = [
 ]
 
 Row = tuple[str, str, str]
-SOURCE = Path(__file__).parent.parent / "src"
+ROOT = Path(__file__).parent.parent
+SOURCES = (ROOT / "src", ROOT / "packages/odata-server/src")
 COLUMNS = ("Code", "Status", "Message")
 
 # Where a caller of each service can get an error. Entries with ! are excluded again.
@@ -328,7 +329,7 @@ def error_rows(sources: Sequence[str]) -> list[Row]:
 @cache
 def module_paths() -> tuple[str, ...]:
     """Return all modules below `src`."""
-    return tuple(sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py")))
+    return tuple(sorted(path.relative_to(source).as_posix() for source in SOURCES for path in source.rglob("*.py")))
 
 
 def computed_codes() -> Mapping[str, Sequence[Row]]:
@@ -348,7 +349,8 @@ def _belongs(path: str, sources: Sequence[str]) -> bool:
 @cache
 def raised_in(path: str) -> tuple[Raised, ...]:
     """Return every error that a module below `src` creates."""
-    tree = ast.parse((SOURCE / path).read_text())
+    (source,) = (source for source in SOURCES if (source / path).exists())
+    tree = ast.parse((source / path).read_text())
     return tuple(_Module(path, tree).errors())
 
 

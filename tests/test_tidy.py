@@ -20,7 +20,8 @@ import promenade
 
 ROOT = Path(__file__).parent.parent
 SDK = ROOT / "clients/python"
-SOURCES = sorted([*(ROOT / "src").rglob("*.py"), *(SDK / "src").rglob("*.py")])
+LIBRARY = ROOT / "packages/odata-server"
+SOURCES = sorted(path for root in (ROOT, LIBRARY, SDK) for path in (root / "src").rglob("*.py"))
 HAND_WRITTEN = [path for path in SOURCES if "versions" not in path.parts]  # migrations are generated
 PYTHON = [*HAND_WRITTEN, *sorted((ROOT / "tests").rglob("*.py")), *sorted((ROOT / "benchmarks").rglob("*.py"))]
 ENGINE = [path for path in SOURCES if path.is_relative_to(ROOT / "src/promenade/engine")]
@@ -49,7 +50,11 @@ def tracked_texts() -> list[Path]:
         check=False,
     )
     if listed.returncode != 0:  # an unpacked archive
-        return [path for folder in ("src", "tests", "docs", "benchmarks") for path in (ROOT / folder).rglob("*.*")]
+        return [
+            path
+            for folder in ("src", "packages", "tests", "docs", "benchmarks")
+            for path in (ROOT / folder).rglob("*.*")
+        ]
     paths = [ROOT / line for line in listed.stdout.splitlines()]
     return [path for path in paths if path.is_file() and path.suffix not in {".lock", ".png", ".ico", ".zst"}]
 

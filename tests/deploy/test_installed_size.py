@@ -31,7 +31,8 @@ def installed() -> Iterator[Path]:
                 yield Path(str(file.locate()))
         except PackageNotFoundError:
             assert only_somewhere, f"{name} is locked and not installed"
-    yield from (ROOT / "src").rglob("*")
+    for sources in ("src", "packages/odata-server/src"):
+        yield from (ROOT / sources).rglob("*")
 
 
 def on_disk(files: Iterable[Path]) -> int:

@@ -59,7 +59,9 @@ def copied(target: Path) -> None:
 
 def run_in(target: Path, module: str, *options: str) -> str:
     """Run a module on the copied code and return what it says; fail with it if the module fails."""
-    paths = os.pathsep.join([str(target / "src"), str(target), str(ROOT / "src")])
+    paths = os.pathsep.join(
+        [str(target / "src"), str(target), str(ROOT / "src"), str(ROOT / "packages/odata-server/src")]
+    )
     run = subprocess.run(
         [sys.executable, "-m", module, *options],
         check=False, text=True, capture_output=True, cwd=target, env={**os.environ, "PYTHONPATH": paths},

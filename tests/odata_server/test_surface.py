@@ -17,7 +17,7 @@ from odata_server import Request
 
 ROOT = Path(__file__).parent.parent.parent
 HOST = ROOT / "src/promenade"
-README = ROOT / "src/odata_server/README.md"
+README = ROOT / "packages/odata-server/README.md"
 OF_ITS_OWN = re.compile(r"odata_server\.(sql|sql_source|engines|openapi|parse)\b")
 """What has modules of its own: SQL, OpenAPI, and the limits of the grammar that a reference page lists."""
 

@@ -301,7 +301,7 @@ def test_the_administrator_of_a_store_is_known_by_the_session(branch: Store) -> 
 def test_the_wheel_takes_every_file_of_the_back_office() -> None:
     """Hatch packs everything below the packages that is not ignored."""
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
-    assert wheel == {"packages": ["src/promenade", "src/odata_server"]}
+    assert wheel == {"packages": ["src/promenade", "packages/odata-server/src/odata_server"]}
     from hatchling.builders.wheel import WheelBuilder
 
     packed = {Path(one.path) for one in WheelBuilder(str(ROOT)).recurse_included_files()}
