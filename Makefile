@@ -167,6 +167,13 @@ ui: $(DEV_READY)  ## build the framework of the back office anew, with Node.js, 
 	@cd ui && npm ci --silent --no-audit --no-fund && npm run --silent build
 	@$(BIN)/python ui/ship.py
 
+# Promenade's own wheel contains the OData library; see docs/decisions/0045-the-odata-library-is-a-package.md.
+.PHONY: wheels
+wheels: $(RUN_READY)  ## build the wheels and source archives of all packages into dist
+	@for package in . packages/odata-server clients/python; do \
+	  (cd $$package && $(CURDIR)/$(BIN)/python -m hatchling build -d $(CURDIR)/dist); \
+	done
+
 .PHONY: clean
 clean:  ## remove everything made here: environment, caches, logs, the data directory
 	@rm -rf $(VENV) .promenade build dist ui/dist ui/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

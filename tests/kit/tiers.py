@@ -51,6 +51,7 @@ TIERS: dict[str, Tier] = {
     "tests/engine": "test",
     "tests/model": "test",
     "tests/odata_server": "test",
+    "tests/odata_server/test_package.py": "check",
     "tests/reliability": "test",
     "tests/reliability/fights": "check",
     "tests/reliability/fights/test_explaining.py": "test",

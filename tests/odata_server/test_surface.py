@@ -49,9 +49,26 @@ assert "sqlalchemy" not in sys.modules
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
-def test_nothing_else_is_exported() -> None:
-    assert not hasattr(odata_server, "SqlModel")
+def test_one_module_has_all_names_and_no_others() -> None:
     assert all(hasattr(odata_server, name) for name in odata_server.__all__)
+    for name in ("EngineDatabase", "EntityMap", "SqlModel", "SqlReader", "SqlSource", "SqlUnit"):
+        assert getattr(odata_server, name).__name__ == name
+        assert name not in odata_server.__all__
+    assert not hasattr(odata_server, "SqlDatabase")
+
+
+def test_without_sqlalchemy_the_names_that_need_it_say_so() -> None:
+    code = """import sys
+sys.modules["sqlalchemy"] = None
+from odata_server import *
+try:
+    from odata_server import SqlModel
+except ImportError as error:
+    assert "sqlalchemy" in str(error)
+else:
+    raise AssertionError
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 async def test_the_example_of_the_readme_serves_its_model(tmp_path: Path) -> None:

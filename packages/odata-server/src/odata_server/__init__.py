@@ -1,10 +1,10 @@
 """An OData V4 server library for any service: a model and a source in, an ASGI application out.
 
-This is what a host uses. What needs SQLAlchemy is in modules of its own, so that a host without it need not install it:
-`odata_server.sql.model` and `odata_server.sql.reader` (tables as a source that is read), `odata_server.sql_source` and
-`odata_server.engines` (a whole source over plain tables). `odata_server.openapi.document` describes a model as OpenAPI.
+This is what a host uses, and what keeps its meaning within a major version. Everything else may change at any time.
 
-The names are loaded when they are first used: a model alone needs no service.
+The names are loaded when they are first used: a model alone needs no service. `EngineDatabase`, `EntityMap`,
+`SqlModel`, `SqlReader`, `SqlSource` and `SqlUnit` serve plain tables and need SQLAlchemy (`odata-server[sql]`); they
+are not in `__all__`, so that `import *` works without it.
 """
 
 from __future__ import annotations
@@ -59,11 +59,13 @@ if TYPE_CHECKING:
         StructuredType,
         Type,
     )
+    from odata_server.engines import EngineDatabase as EngineDatabase
     from odata_server.errors import Fault, ODataError, bad_request, not_found, not_implemented
     from odata_server.hooks import Access, Hooks
     from odata_server.http import Request, Response, error_response
     from odata_server.links import Links
     from odata_server.negotiation import Dialect, accepts, json_dialect, require_json_body, version_of
+    from odata_server.openapi.document import render_openapi
     from odata_server.parse import parse_options
     from odata_server.payload import check_structure, decode_entity, decode_json, decode_parameters
     from odata_server.resources import Kind, Resource, resolve
@@ -84,8 +86,15 @@ if TYPE_CHECKING:
         Target,
         Unit,
     )
+    from odata_server.sql.model import EntityMap as EntityMap
+    from odata_server.sql.model import SqlModel as SqlModel
+    from odata_server.sql.reader import SqlReader as SqlReader
+    from odata_server.sql_source import SqlSource as SqlSource
+    from odata_server.sql_source import SqlUnit as SqlUnit
     from odata_server.syntax import Aggregate, Apply, Compute, Concat, ExpandItem, GroupBy, QueryOptions
     from odata_server.transport import read_body, request_of, send_response
+
+__version__ = "1.0.0"
 
 __all__ = [
     "ACTIVATE",
@@ -173,6 +182,7 @@ __all__ = [
     "not_implemented",
     "parse_options",
     "read_body",
+    "render_openapi",
     "request_of",
     "require_json_body",
     "resolve",
@@ -183,9 +193,17 @@ __all__ = [
 
 _MODULES = (
     *("edm", "errors", "http", "draft", "syntax", "source", "hooks", "links", "negotiation", "parse", "payload"),
-    *("transport", "resources", "service"),
+    *("transport", "resources", "service", "openapi.document"),
 )
 """Where the names are, the modules that load least first."""
+_WITH_SQLALCHEMY = {
+    "EngineDatabase": "engines",
+    "EntityMap": "sql.model",
+    "SqlModel": "sql.model",
+    "SqlReader": "sql.reader",
+    "SqlSource": "sql_source",
+    "SqlUnit": "sql_source",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -194,4 +212,6 @@ def __getattr__(name: str) -> Any:
             found = import_module(f"{__name__}.{module}")
             if hasattr(found, name):
                 return getattr(found, name)
+    if name in _WITH_SQLALCHEMY:
+        return getattr(import_module(f"{__name__}.{_WITH_SQLALCHEMY[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
