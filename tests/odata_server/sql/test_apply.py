@@ -199,6 +199,7 @@ WRONG = [
     ("aggregate(price with Bookshop.cheapest as m)", 501, "NOT_IMPLEMENTED"),
     ("aggregate(price)", 400, "QUERY_SYNTAX"),
     ("aggregate(Turnover)", 400, "QUERY_SYNTAX"),
+    ("aggregate(format with max as m)", 400, "TYPE_MISMATCH"),
     ("aggregate(price with sum from language with max as m)", 501, "NOT_IMPLEMENTED"),
     ("expand(chapters)", 400, "QUERY_SYNTAX"),
     ("topmost(3,price)", 400, "QUERY_SYNTAX"),

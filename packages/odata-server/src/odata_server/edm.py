@@ -201,6 +201,11 @@ class EnumType:
             return name if name in of else next((one for one in of if of[one] == number), None)
         return self._combined(number)
 
+    def number_of(self, value: str) -> int:
+        """Return the number of a value in the form of `value_of`, by which values are compared and sorted."""
+        of = {one.name: one.value for one in self.members}
+        return sum(of[name] for name in value.split(","))
+
     def _combined(self, number: int) -> str | None:
         """Return the form of a combination of flags: members of several bits in place of those that they contain."""
         exactly = next((one.name for one in self.members if one.value == number), None)

@@ -31,7 +31,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from odata_server.edm import ComplexType, Primitive
+from odata_server.edm import ComplexType, EnumType, Primitive
 from odata_server.errors import bad_request, not_implemented
 from odata_server.expressions import Binary, CountOf, Expression, Literal, Member
 from odata_server.sql.order import clauses_of
@@ -558,7 +558,7 @@ def aggregated(item: AggregateExpression, term: Term, context: Context) -> Term:
 
 
 def _least_or_most(method: str, term: Term) -> Term:
-    if term.type is Primitive.BOOLEAN or term.type is Primitive.BINARY:
+    if term.type in {Primitive.BOOLEAN, Primitive.BINARY} or isinstance(term.type, EnumType):
         raise mismatch(f"{term.name or 'An expression'} ({type_name(term)}) has no {method}.", term)
     found: Any = func.min(term.element) if method == "min" else func.max(term.element)
     return Term(term.type, type_coerce(found, term.element.type), term.storage)

@@ -8,12 +8,13 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, False_, Null, True_
 
-from odata_server.edm import ComplexType, Primitive
+from odata_server.edm import ComplexType, EnumType, Primitive
 from odata_server.errors import bad_request
 from odata_server.expressions import Binary, Expression, Literal, Member
 from odata_server.sql.limits import ORDER_MAX
 from odata_server.sql.narrowing import unindexed
 from odata_server.sql.operands import chain_of
+from odata_server.sql.terms.enumerations import numbered
 from odata_server.sql.terms.typed import FLOATS, Context, Term, materialised, mismatch, type_name
 from odata_server.sql.translate import Translator
 from odata_server.syntax import OrderItem
@@ -113,6 +114,9 @@ def _ordered(items: Sequence[OrderItem], translator: Translator) -> tuple[list[O
         if is_path and term.name in named:
             continue
         named.add(term.name)
+        if isinstance(term.type, EnumType):
+            found.append(Ordered(numbered(term, term.type, translator.context), item.descending, resumable=False))
+            continue
         found.append(Ordered(term, item.descending, is_path and term.type not in FLOATS))
     return found, named
 

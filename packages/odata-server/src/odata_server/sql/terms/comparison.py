@@ -34,6 +34,7 @@ from sqlalchemy import (
 
 from odata_server.edm import ComplexType, EnumType, Primitive
 from odata_server.sql.terms.arithmetic import aligned
+from odata_server.sql.terms.enumerations import numbered
 from odata_server.sql.terms.storage import NATIVE, ScaledInteger
 from odata_server.sql.terms.typed import (
     FLOATS,
@@ -68,8 +69,14 @@ def compare(name: str, left: Term, right: Term, context: Context, *, exact: bool
         return _with_null(name, left, right)
     left, right = _known(converted(left, right)), _known(converted(right, left))
     _check(name, left, right)
+    if isinstance(left.type, EnumType) and name not in {"eq", "ne"}:
+        return _by_number(name, left, right, left.type, context, exact=exact)
     if left.is_literal and right.is_literal:
         return true() if _holds(name, left.value, right.value) else false()
+    return _with_column(name, left, right, context, exact)
+
+
+def _with_column(name: str, left: Term, right: Term, context: Context, exact: bool) -> Boolean:
     if left.is_literal:
         name, left, right = _FLIPPED[name], right, left
     if left.finder is not None and right.is_literal and left.type not in NUMBERS:
@@ -94,6 +101,17 @@ def compare(name: str, left: Term, right: Term, context: Context, *, exact: bool
     if context.sqlite or right.is_literal:
         return found
     return _unless_nan(name, found, [one.element for one in (left, right) if one.type in FLOATS])
+
+
+def _by_number(name: str, left: Term, right: Term, of: EnumType, context: Context, *, exact: bool) -> Boolean:
+    """Compare values of an enumeration. With a literal it is a list of members, which an index finds."""
+    if left.is_literal:
+        name, left, right = _FLIPPED[name], right, left
+    if of.is_flags or left.is_literal or not right.is_literal:
+        return compare(name, numbered(left, of, context), numbered(right, of, context), context, exact=exact)
+    least = of.number_of(right.value)
+    among = [Term(of, value=one.name, nullable=False) for one in of.members if _holds(name, one.value, least)]
+    return _among(left, among, context, exact) if among else false()
 
 
 def _holds(name: str, left: Any, right: Any) -> bool:
