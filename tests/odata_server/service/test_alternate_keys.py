@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from typing import Any, TypeVar
 
 import httpx2
 import pytest
@@ -12,11 +13,14 @@ from sqlalchemy.pool import StaticPool
 
 from odata_server.edm import Container, Edm, EntitySet, EntityType, Primitive, Property, Schema
 from odata_server.engines import EngineDatabase
+from odata_server.errors import ODataError
 from odata_server.hooks import Hooks
 from odata_server.service import Service
+from odata_server.source import Payload, Unit
 from odata_server.sql.model import EntityMap, SqlModel
 from odata_server.sql_source import SqlSource
 
+T = TypeVar("T")
 SHELF = EntityType(
     name="Shelf",
     key=("ID",),
@@ -36,7 +40,34 @@ def _edm(*, insertable: bool = True) -> Edm:
     return Edm(Schema(namespace="Library", entity_types=(SHELF,), container=Container(entity_sets=(shelves,))))
 
 
-def _client(edm: Edm) -> httpx2.AsyncClient:
+class Racing(SqlSource):
+    """Before each write, another client has created the same entity and this one has not seen it, ``races`` times."""
+
+    races = 0
+
+    async def transact(self, caller: Any, work: Callable[[Unit], Awaitable[T]], *, writes: bool) -> T:
+        if writes and self.races:
+            self.races -= 1
+            with suppress(Crossed):
+                await super().transact(caller, self._crossed(work), writes=True)
+            shelf = Payload({"label": "A", "books": 1})
+            await super().transact(caller, lambda unit: unit.create(_edm().entity_sets["Shelves"], shelf), writes=True)
+            raise ODataError(409, "ALREADY_EXISTS", "There is a shelf A.", "label")
+        return await super().transact(caller, work, writes=writes)
+
+    def _crossed(self, work: Callable[[Unit], Awaitable[T]]) -> Callable[[Unit], Awaitable[T]]:
+        async def carry_out(unit: Unit) -> T:
+            assert await work(unit) is not None
+            raise Crossed
+
+        return carry_out
+
+
+class Crossed(Exception):
+    """Rolls back."""
+
+
+def _client(edm: Edm, races: int = 0) -> httpx2.AsyncClient:
     shelves = Table(
         "shelves",
         MetaData(),
@@ -47,7 +78,8 @@ def _client(edm: Edm) -> httpx2.AsyncClient:
     engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
     shelves.metadata.create_all(engine)
     columns = {"ID": "id", **{name: name for name in ("label", "room", "number", "books")}}
-    source = SqlSource(SqlModel(edm, {"Shelf": EntityMap(shelves, columns)}), EngineDatabase(engine))
+    source = Racing(SqlModel(edm, {"Shelf": EntityMap(shelves, columns)}), EngineDatabase(engine))
+    source.races = races
     transport = httpx2.ASGITransport(Service(edm, source, Hooks(), root="/odata"))
     return httpx2.AsyncClient(transport=transport, base_url="http://library.example")
 
@@ -74,6 +106,22 @@ async def test_each_key_finds_and_creates(library: httpx2.AsyncClient) -> None:
     assert (await library.get("/odata/Shelves/$count")).text == "2"
     assert (await library.delete("/odata/Shelves(room='West',number=7)")).status_code == 204
     assert (await library.get("/odata/Shelves(room='West',number=7)")).status_code == 404
+
+
+@pytest.mark.parametrize("method", ["PATCH", "PUT"])
+async def test_who_loses_a_race_to_create_an_entity_updates_it(method: str) -> None:
+    async with _client(_edm(), races=1) as library:
+        answer = await library.request(method, "/odata/Shelves(label='A')", json={"books": 9})
+        assert answer.status_code == 204, answer.text
+        assert (await library.get("/odata/Shelves(label='A')/books")).json()["value"] == 9
+        assert (await library.get("/odata/Shelves/$count")).text == "1"
+
+
+async def test_a_conflict_of_another_write_is_an_error_at_once() -> None:
+    async with _client(_edm(), races=1) as library:
+        answer = await library.post("/odata/Shelves", json={"label": "A", "books": 9})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (409, "ALREADY_EXISTS")
+        assert (await library.get("/odata/Shelves(label='A')/books")).json()["value"] == 1
 
 
 @pytest.mark.parametrize(

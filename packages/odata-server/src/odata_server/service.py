@@ -39,6 +39,7 @@ from odata_server.resources import Kind, Resource, resolve
 from odata_server.source import Source, Unit
 from odata_server.syntax import QueryOptions
 from odata_server.transport import Disconnected, read_body, request_of, send_response
+from odata_server.upserts import may_create
 from odata_server.writing import method_not_allowed, plan_reference, plan_write
 
 __all__ = ["Documents", "Service"]
@@ -53,11 +54,15 @@ _DOCUMENTS = frozenset({Kind.SERVICE, Kind.METADATA})
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The plan for a request: a ready response, or work in a unit."""
+    """The plan for a request: a ready response, or work in a unit.
+
+    ``upserts``: the work creates an entity if it finds none, so it may meet one that another request creates meanwhile.
+    """
 
     work: Work | None = None
     writes: bool = False
     response: Response | None = None
+    upserts: bool = False
 
 
 class Service:
@@ -116,9 +121,19 @@ class Service:
             plan = self._plan(request, caller)
             if plan.work is None:
                 return self._finished(request, plan.response or Response(204))
-            return self._finished(request, await self.source.transact(caller, plan.work, writes=plan.writes))
+            return self._finished(request, await self._transact(caller, plan, plan.work))
         except Exception as error:
             return self.failure(request, error)
+
+    async def _transact(self, caller: Any, plan: _Plan, work: Work) -> Response:
+        """Run the work in its own unit; again after a conflict, if it can then update what it tried to create."""
+        try:
+            return await self.source.transact(caller, work, writes=plan.writes)
+        except Exception as error:
+            known = self._known(error)
+            if not plan.upserts or known is None or known.status != 409:
+                raise
+        return await self.source.transact(caller, work, writes=plan.writes)
 
     async def handle_in(self, unit: Unit, request: Request, caller: Any) -> Response:
         """Answer a request inside ``unit``, which must be rolled back after an error response (400 and above).
@@ -205,7 +220,11 @@ class Service:
             raise ODataError(400, "NESTED_BATCH", "A batch cannot hold a batch.")
         if method not in _WRITING or kind is Kind.BATCH:
             raise method_not_allowed(x)
-        return _Plan(plan_reference(x) if x.resource.suffix == "$ref" else plan_write(x), writes=True)
+        if x.resource.suffix == "$ref":
+            return _Plan(plan_reference(x), writes=True)
+        target = x.resource.target
+        upserts = method in {"PATCH", "PUT"} and kind is Kind.ENTITY and target is not None and may_create(x, target)
+        return _Plan(plan_write(x), writes=True, upserts=upserts)
 
     def _by_id(self, address: str | None) -> Resource:
         if address is None:
