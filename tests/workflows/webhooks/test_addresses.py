@@ -12,8 +12,9 @@ from ipaddress import ip_address
 
 import pytest
 
-from promenade.workflows.authoring.allowed import Allowed
-from promenade.workflows.webhooks.addresses import LOOK_UPS_MAX, Resolve, is_public, look_up
+from promenade.workflows.authoring.allowed import Allowed, is_public
+from promenade.workflows.authoring.callbacks import callback_fault
+from promenade.workflows.webhooks.addresses import LOOK_UPS_MAX, Resolve, look_up
 from promenade.workflows.webhooks.sending import AttemptResult, Sender
 from tests.kit.receiver import Receiver
 from tests.workflows.webhooks.post import roots
@@ -107,6 +108,31 @@ async def test_private_addresses_are_refused_however_they_are_spelled(host: str,
     attempted = await post(f"https://{host}:{receiver.port}/", resolve=of_this_machine)
     assert attempted in (AttemptResult(error=NOT_PUBLIC), AttemptResult(error="The callback URL cannot be read."))
     assert not receiver.requests()
+
+
+_HERE = (
+    *("127.0.0.1", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "0x7f.1", "127.0.0.1.", "0", "0.0.0.0"),
+    *("[::1]", "[::ffff:127.0.0.1]", "[::]", "[0:0:0:0:0:0:0:1]", "[fe80::1%25lo]"),
+    *("localhost", "LOCALHOST", "localhost.", "shop.localhost", "10.0.0.1", "169.254.169.254", "[64:ff9b::7f00:1]"),
+)
+
+
+def test_an_address_that_no_delivery_may_go_to_is_refused_at_once_with_one_answer() -> None:
+    faults = {callback_fault(f"https://{host}/hook", (), "callbackUrl") for host in _HERE}
+    assert len(faults) == 1
+    (fault,) = faults
+    assert fault is not None
+    assert fault.code == "ADDRESS_NOT_ALLOWED"
+    for url in ("https://8.8.8.8/", "https://shop.example/", "https://deadbeef.example/", "https://[2606:4700::1111]/"):
+        assert callback_fault(url, (), "callbackUrl") is None, url
+
+
+def test_the_operator_may_allow_it() -> None:
+    allowed = ("10.0.0.0/8", "localhost", "[::1]:8443")
+    for host, is_open in (("10.1.2.3", True), ("11.1.2.3", True), ("192.168.0.1", False), ("localhost", True)):
+        assert (callback_fault(f"https://{host}/", allowed, "callbackUrl") is None) is is_open, host
+    for port, is_open in ((8443, True), (443, False)):
+        assert (callback_fault(f"https://[::1]:{port}/", allowed, "callbackUrl") is None) is is_open
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Callback URLs: https, or plain http to hosts that the operator allows."""
+"""Callback URLs: https to public addresses, or whatever the operator allows."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from promenade.errors import Detail
-from promenade.workflows.authoring.allowed import Allowed
+from promenade.workflows.authoring.allowed import Allowed, address_of, is_public, is_this_machine
 from promenade.workflows.authoring.unit import Unit, Write
 
 
 def check_callback(unit: Unit, write: Write, column: str) -> None:
-    """Add INVALID_URL or HTTPS_REQUIRED if the row's URL cannot be called.
+    """Add INVALID_URL, HTTPS_REQUIRED or ADDRESS_NOT_ALLOWED if the row's URL can never be called.
 
-    Whether its address is public is checked at the time of the call.
+    What a name leads to is checked at the time of the call: an answer here would tell about the network inside.
     """
     url = write.after[column]
     if url and write.differs(column):
@@ -24,9 +24,9 @@ def check_callback(unit: Unit, write: Write, column: str) -> None:
 
 
 def callback_fault(url: str, http_hosts: Collection[str], target: str) -> Detail | None:
-    """Return why a URL cannot be called (INVALID_URL, HTTPS_REQUIRED), None if it can.
+    """Return why a URL can never be called (INVALID_URL, HTTPS_REQUIRED, ADDRESS_NOT_ALLOWED), else None.
 
-    ``http_hosts`` may be called with plain http; ``target`` names the property in the request.
+    ``http_hosts`` may be called with plain http and at private addresses; ``target`` names the property in the request.
     """
     try:
         parts = urlsplit(url)
@@ -36,10 +36,21 @@ def callback_fault(url: str, http_hosts: Collection[str], target: str) -> Detail
     plain = url.isprintable() and " " not in url
     if not host or port == 0 or not plain or parts.scheme not in ("http", "https") or parts.username or parts.password:
         return Detail("INVALID_URL", f"{target} must be an https address without a user name.", target)
-    if parts.scheme == "http" and not _allowed(frozenset(http_hosts)).names(host, port or 80):
+    allowed = _allowed(frozenset(http_hosts))
+    if parts.scheme == "http" and not allowed.names(host, port or 80):
         message = f"{target} must be an https address; plain http is for hosts that the operator allows."
         return Detail("HTTPS_REQUIRED", message, target)
+    if not _may_work(host, port or (80 if parts.scheme == "http" else 443), allowed):
+        message = f"{target} must be at a public address, or at one that the operator allows."
+        return Detail("ADDRESS_NOT_ALLOWED", message, target)
     return None
+
+
+def _may_work(host: str, port: int, allowed: Allowed) -> bool:
+    address = address_of(host)
+    if address is None:
+        return not is_this_machine(host) or allowed.names(host, port)
+    return is_public(address) or allowed.opens(host, port, address)
 
 
 @lru_cache(8)  # the operator's list does not change while a process runs

@@ -63,6 +63,6 @@ def _check(unit: Unit, write: Write, *, by_operator: bool) -> None:
     url = after[_CALLBACK]
     if url and write.differs(_CALLBACK):
         fault = callback_fault(url, unit.http_hosts, write.target(_CALLBACK))
-        if fault is not None and not (by_operator and fault.code == "HTTPS_REQUIRED"):
+        if fault is not None and not (by_operator and fault.code in {"HTTPS_REQUIRED", "ADDRESS_NOT_ALLOWED"}):
             unit.faults.add(fault)
     unit.faults.raise_any()

@@ -12,14 +12,13 @@ import ssl
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import ip_address
 from typing import Any
 
 from httpcore2 import AnyIOBackend, AsyncNetworkStream, ConnectError, ConnectTimeout, ReadError
 
-from promenade.workflows.authoring.allowed import Allowed
+from promenade.workflows.authoring.allowed import Address, Allowed, is_public
 
-Address = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """The addresses of a host, in the order to try them; raises OSError for a name that leads nowhere."""
 
@@ -28,25 +27,6 @@ CONNECT_SECONDS = 5.0  # per address, except for the last one
 LOOK_UPS_MAX = 64  # concurrent look-ups that are less than a second old
 SLOW_SECONDS = 1.0
 
-# IANA's special-purpose registries, 2025, without the globally reachable entries.
-_NOT_PUBLIC_4 = tuple(
-    IPv4Network(one)
-    for one in (
-        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
-        *("192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24"),
-        *("203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
-        "168.63.129.16/32",  # a public address used by a cloud provider for its instances' metadata
-    )
-)
-_GLOBAL_6 = IPv6Network("2000::/3")  # all of the assigned global unicast space
-_NOT_PUBLIC_6 = tuple(
-    IPv6Network(one) for one in ("2001::/23", "2001:db8::/32", "3fff::/20")
-)  # protocol assignments (Teredo: the embedded addresses are checked), documentation
-_NAT64 = IPv6Network("64:ff9b::/96")
-_TEREDO = IPv6Network("2001::/32")
-_SIX_TO_FOUR = IPv6Network("2002::/16")
-_ISATAP = (0x00005EFE, 0x02005EFE)  # in front of an IPv4 address in the lower half
-
 
 class NotPublic(Exception):
     """The host has no address that deliveries may go to."""
@@ -54,28 +34,6 @@ class NotPublic(Exception):
 
 class Unresolved(Exception):
     """The host's name cannot be resolved."""
-
-
-def is_public(address: Address) -> bool:
-    """Return whether an address belongs to the public internet, as well as every IPv4 address embedded in it."""
-    if isinstance(address, IPv4Address):
-        return not any(address in network for network in _NOT_PUBLIC_4)
-    if address.scope_id is not None:
-        return False
-    number = int(address)
-    carried = IPv4Address(number & 0xFFFFFFFF)
-    if address in _NAT64:
-        return is_public(carried)
-    if address not in _GLOBAL_6:  # this excludes mapped, compatible and translated IPv4, local and multicast addresses
-        return False
-    if (number >> 32) & 0xFFFFFFFF in _ISATAP and not is_public(carried):
-        return False
-    if address in _SIX_TO_FOUR:
-        return is_public(IPv4Address((number >> 80) & 0xFFFFFFFF))
-    if address in _TEREDO:
-        server, client = IPv4Address((number >> 64) & 0xFFFFFFFF), IPv4Address(~number & 0xFFFFFFFF)
-        return is_public(server) and is_public(client)
-    return not any(address in network for network in _NOT_PUBLIC_6)
 
 
 class GuardedBackend(AnyIOBackend):
