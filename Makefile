@@ -161,18 +161,41 @@ lock: $(DEV_READY)  ## pin every dependency by version and hash (LOCK=--upgrade 
 	@$(COMPILE) $(LOCK) pyproject.toml --all-extras --group build -c requirements/dev.lock -o requirements/brokers.lock
 	@$(COMPILE) $(LOCK) --group lock -o requirements/lock.lock
 	@$(COMPILE) $(LOCK) --group site -o requirements/site.lock
+	@$(COMPILE) $(LOCK) --group release -o requirements/release.lock
 
 .PHONY: ui
 ui: $(DEV_READY)  ## build the framework of the back office anew, with Node.js, into src/promenade/web/ui/framework
 	@cd ui && npm ci --silent --no-audit --no-fund && npm run --silent build
 	@$(BIN)/python ui/ship.py
 
+# Where packages are built.
+DIST ?= dist
+
 # Promenade's own wheel contains the OData library; see docs/decisions/0045-the-odata-library-is-a-package.md.
 .PHONY: wheels
-wheels: $(RUN_READY)  ## build the wheels and source archives of all packages into dist
+wheels: $(RUN_READY)  ## build the wheels and source archives of all packages into dist (DIST=dist)
 	@for package in . packages/odata-server clients/python; do \
-	  (cd $$package && $(CURDIR)/$(BIN)/python -m hatchling build -d $(CURDIR)/dist); \
+	  (cd $$package && $(CURDIR)/$(BIN)/python -m hatchling build -d $(abspath $(DIST))); \
 	done
+
+# What lists the components of a release has an environment of its own, too.
+RELEASE := build/release-tools
+RELEASE_READY := $(RELEASE)/.ready-$(shell cksum <requirements/release.lock | cut -d' ' -f1)
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+COMPONENTS := $(DIST)/promenade-$(VERSION).cdx.json
+
+$(RELEASE_READY): | $(BIN)/python
+	@rm -rf $(RELEASE); $(BIN)/python -m venv $(RELEASE)
+	@$(RELEASE)/bin/python -m pip install --quiet --require-hashes -r requirements/release.lock
+	@touch $@
+
+.PHONY: release
+release: $(RUN_READY) $(RELEASE_READY)  ## build all packages, the list of their components (CycloneDX) and checksums into dist
+	@rm -rf $(DIST)
+	@export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct); $(MAKE) -s wheels; \
+	PYTHONWARNINGS=ignore $(RELEASE)/bin/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible -o $(COMPONENTS) requirements/run.lock
+	@$(BIN)/python deploy/components.py $(COMPONENTS)
+	@cd $(DIST) && sha256sum -- * > SHA256SUMS
 
 .PHONY: clean
 clean:  ## remove everything made here: environment, caches, logs, the data directory

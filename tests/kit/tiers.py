@@ -41,6 +41,7 @@ TIERS: dict[str, Tier] = {
     "tests/demo/test_retailer.py": "test",
     "tests/deploy": "test",
     "tests/deploy/test_image.py": "check",
+    "tests/deploy/test_release.py": "check",
     "tests/docs": "test",
     "tests/docs/test_master_data.py": "check",
     "tests/docs/test_python_client.py": "check",

@@ -1,0 +1,98 @@
+"""Completes the list of a release's components: licences, scripts for the browser, and what only builds it.
+
+Run by `make release` with the CycloneDX file that the tool for Python packages has made from `requirements/run.lock`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import sys
+import tomllib
+from collections.abc import Iterable
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, requires
+from importlib.metadata import metadata as metadata_of
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+_LICENCES = {"chart.js": "MIT", "js-yaml": "MIT", "papaparse": "MIT"}
+
+
+def completed(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the list with the licence of each package, tools of the build as excluded, and the scripts."""
+    tools = _tools()
+    for component in found["components"]:
+        if licence := _licence(component["name"]):
+            component["licenses"] = [licence]
+        if component["name"] in tools:
+            component["scope"] = "excluded"  # in the lock file, so that building downloads nothing that is not pinned
+    found["components"] += _scripts()
+    return found
+
+
+def _tools() -> set[str]:
+    """Return the packages that are there to build this one, and for nothing else."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    return _with_what_they_need(project["dependency-groups"]["build"]) - _with_what_they_need(
+        project["project"]["dependencies"]
+    )
+
+
+def _with_what_they_need(requirements: Iterable[str]) -> set[str]:
+    needed, waiting = set[str](), list(requirements)
+    while waiting:
+        named = _NAME.match(waiting.pop())
+        name = "" if named is None else re.sub(r"[-_.]+", "-", named[0]).lower()
+        if name not in needed:
+            needed.add(name)
+            with suppress(PackageNotFoundError):  # of another platform
+                waiting += [one for one in requires(name) or () if "extra ==" not in one]
+    return needed
+
+
+def _licence(name: str) -> dict[str, Any] | None:
+    try:
+        about = metadata_of(name)
+    except PackageNotFoundError:  # of another platform
+        return None
+    if expression := about.get("License-Expression"):
+        return {"expression": expression}
+    classifiers = [one.rpartition(" :: ")[2] for one in about.get_all("Classifier") or () if one.startswith("License")]
+    given = classifiers[0] if classifiers else (about.get("License") or "").partition("\n")[0]
+    return {"license": {"name": given}} if given else None
+
+
+def _scripts() -> list[dict[str, Any]]:
+    """Return what the package has for browsers."""
+    scripts = json.loads((ROOT / "ui/package.json").read_text())["dependencies"]
+    framework = re.search(r'version: "([\d.]+)"', (ROOT / "ui/ui5.yaml").read_text())
+    bundle = gzip.decompress((ROOT / "src/promenade/web/http/reader/swagger-ui-bundle.js.gz").read_bytes())
+    reader = re.search(rb'PACKAGE_VERSION:"([\d.]+)"', bundle)
+    if framework is None or reader is None:
+        raise SystemExit("The version of OpenUI5 or of Swagger UI is not where it was.")
+    return [
+        _script("@openui5/sap.ui.core", framework[1], "Apache-2.0"),
+        _script("swagger-ui-dist", reader[1].decode(), "Apache-2.0"),
+        *(_script(name, version, _LICENCES[name]) for name, version in sorted(scripts.items())),
+    ]
+
+
+def _script(name: str, version: str, licence: str) -> dict[str, Any]:
+    purl = f"pkg:npm/{name.replace('@', '%40')}@{version}"
+    return {
+        "bom-ref": purl,
+        "licenses": [{"expression": licence}],
+        "name": name,
+        "purl": purl,
+        "type": "library",
+        "version": version,
+    }
+
+
+if __name__ == "__main__":
+    file = Path(sys.argv[1])
+    file.write_text(json.dumps(completed(json.loads(file.read_text())), indent=2) + "\n")
