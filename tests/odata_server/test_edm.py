@@ -8,12 +8,14 @@ from odata_server.edm import (
     Action,
     Container,
     Edm,
+    EntityType,
     EnumMember,
     EnumType,
     Function,
     Operation,
     Parameter,
     Primitive,
+    Property,
     ReturnType,
     Schema,
 )
@@ -59,6 +61,24 @@ def test_flags_cannot_be_negative() -> None:
     odd = EnumType(name="Odd", members=(EnumMember(name="A", value=-1),), is_flags=True)
     with pytest.raises(ValueError, match="Odd has flags, so its members cannot be negative"):
         _edm(enum_types=(odd,))
+
+
+ODD = [
+    Property(name="a", type=Primitive.STRING, aggregate="sum"),
+    Property(name="a", type=Primitive.STRING, aggregate="average"),
+    Property(name="a", type=Primitive.BOOLEAN, aggregate="max"),
+    Property(name="a", type=Primitive.INT32, collection=True, aggregate="sum"),
+    Property(name="a", type=Primitive.INT32, write_only=True, aggregate="sum"),
+    Property(name="a", type=Primitive.INT32, aggregate="median"),
+    Property(name="a", type=DAYS, aggregate="same"),
+]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=[f"{one.type} {one.aggregate}" for one in ODD])
+def test_an_aggregate_that_a_property_cannot_have_is_refused(odd: Property) -> None:
+    one = EntityType(name="One", key=("ID",), properties=(Property(name="ID", type=Primitive.INT32), odd))
+    with pytest.raises(ValueError, match=f"One/a has no aggregate {odd.aggregate}"):
+        _edm(entity_types=(one,))
 
 
 def _function(*names: str, returns: Primitive = Primitive.STRING, of: Primitive = Primitive.STRING) -> Function:

@@ -8,7 +8,7 @@ the key ``code``. A link ``campaign`` becomes the property ``campaign_ID`` and t
 from __future__ import annotations
 
 from collections.abc import Container as Names
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 
@@ -45,6 +45,7 @@ from promenade.model.declare import (
     Service,
 )
 from promenade.model.draft_edm import drafted, drafted_set
+from promenade.model.measures import Merge
 from promenade.model.operations import complex_types_of, operations_of
 from promenade.model.ui.annotations import for_user_interfaces
 
@@ -73,6 +74,8 @@ _FORMATS = (
     "text/csv",
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 )  # the last two of lists
+_IN_CURRENCY = Annotation("Measures.ISOCurrency", AnnotationPath("currency"))
+_ENDS = {Merge.LEAST: "min", Merge.GREATEST: "max"}
 _MICROSECONDS = 6  # decimals of a second that are stored
 
 
@@ -137,6 +140,8 @@ class _Projection:
         fields = [field for field in entity.fields if field not in hidden]
         links = [link for link in entity.links if self._service not in link.hidden_from]
         properties = {field.name: self._in_currency(field, _property(field)) for field in fields}
+        if self._service is REPORTING:
+            properties = _aggregated(properties, fields)
         keys = {link.column: _foreign_key(link) for link in links}
         if entity.mode(self._service) is RW_RESTRICTED:
             properties, keys = (_kept(found, entity.patchable) for found in (properties, keys))
@@ -240,6 +245,22 @@ class _Projection:
                         writable=False,
                         annotations=_annotated(other.doc.partition("\n\n")[0], other.label),
                     )
+
+
+def _aggregated(properties: Mapping[str, Property], fields: Iterable[Field]) -> dict[str, Property]:
+    """Declare the figures of a report that have a total as custom aggregates, with the currency of the amounts."""
+    found = dict(properties)
+    for field in fields:
+        merge = field.measure.merge if field.measure is not None else None
+        if field.adds_up:
+            found[field.name] = replace(found[field.name], aggregate="sum")
+        elif merge in _ENDS:
+            found[field.name] = replace(found[field.name], aggregate=_ENDS[merge])
+    currency = found.get("currency")
+    in_currency = (one.annotations for one in found.values() if one.aggregate == "sum")
+    if currency is not None and any(_IN_CURRENCY in annotations for annotations in in_currency):
+        found["currency"] = replace(currency, aggregate="same")
+    return found
 
 
 # ---- members ------------------------------------------------------------------------------------------------------

@@ -104,6 +104,7 @@ class Field:
     importable: bool = False  # accepted in bulk-import rows although hidden from the public API
     deprecated: bool = False
     measure: Measure | None = None  # how it is aggregated, in an entity that is an aggregate
+    adds_up: bool = False  # the sum over any rows of the report is right: no sale, budget or code is in two of them
     kept_days: int | None = None  # a timestamp: the row is deleted so many days later
 
     @property
@@ -119,10 +120,19 @@ class Field:
         return not self.write_only and service not in self.hidden_from
 
 
-def measured(merge: Merge, field: Field, *, of: str = "", by: str = "") -> Field:
-    """Declare a column of an aggregate, see `promenade.model.measures`; a sum is never null."""
-    is_required = field.required or (merge is Merge.SUM and field.default is None)
-    return replace(field, measure=Measure(merge, of, by), required=is_required)
+def measured(merge: Merge, field: Field, *, of: str = "", by: str = "", adds_up: bool = True) -> Field:
+    """Declare a column of an aggregate, see `promenade.model.measures`; a sum is never null.
+
+    ``adds_up`` False: a sum whose rows may count the same sale, so that it has no total.
+    """
+    is_sum = merge is Merge.SUM
+    is_required = field.required or (is_sum and field.default is None)
+    return replace(field, measure=Measure(merge, of, by), required=is_required, adds_up=is_sum and adds_up)
+
+
+def adding_up(field: Field) -> Field:
+    """Declare that a figure of a report may be added up over any of its rows."""
+    return replace(field, adds_up=True)
 
 
 def kept(days: int, field: Field) -> Field:

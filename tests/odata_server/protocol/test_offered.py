@@ -49,6 +49,28 @@ async def test_every_set_offers_what_its_conformance_level_requires(reader: http
         assert answer.status_code == 200, (options, answer.text)
 
 
+async def test_the_metadata_names_custom_aggregates_that_work(reader: httpx2.AsyncClient) -> None:
+    container = (await reader.get("/$metadata?$format=json")).json()["Bookshop"]["EntityContainer"]
+    books = container["Books"]
+    term = "@Aggregation.CustomAggregate#"
+    custom = {name.removeprefix(term): type_ for name, type_ in books.items() if name.startswith(term)}
+    assert custom == {
+        "stock": "Edm.Int64",
+        "rating": "Edm.Double",
+        "published": "Edm.DateTimeOffset",
+        "language": "Edm.String",
+    }
+    applied = books["@Aggregation.ApplySupported"]
+    assert [one["Property"] for one in applied["AggregatableProperties"]] == ["stock", "rating", "published"]
+    assert {"format", "language"} <= set(applied["GroupableProperties"])
+    assert not set(applied["GroupableProperties"]) & {"stock", "tags", "purchasePrice"}
+    for groups in applied["GroupableProperties"]:
+        answer = await reader.get(f"/Books?$apply=groupby(({groups}),aggregate({','.join({*custom} - {groups})}))")
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["@context"].count("stock") == 1
+    assert "@Aggregation.ApplySupported" not in container["Genres"]
+
+
 async def test_the_metadata_says_the_level(reader: httpx2.AsyncClient) -> None:
     root = inlined(ET.fromstring((await reader.get("/$metadata")).content))
     (container,) = root.iter(CONTAINER)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -182,6 +183,34 @@ async def test_the_pages_of_groups_together_are_the_complete_result(
     assert found == whole
 
 
+CUSTOM = [
+    ("aggregate(stock)", [{"stock": 503}]),
+    ("aggregate(stock,language,rating as mean)", [{"stock": 503, "language": None, "mean": 4.375}]),
+    ("filter(author/name eq 'Jane Austen')/aggregate(language,stock as n)", [{"language": "en", "n": 12}]),
+    (
+        "filter(price gt 11)/groupby((format),aggregate(stock,published))/orderby(format)",
+        [
+            {"format": "Hardcover", "stock": 42, "published": datetime(1979, 9, 1, tzinfo=UTC)},
+            {"format": "EBook", "stock": 5, "published": datetime(1969, 3, 1, tzinfo=UTC)},
+        ],
+    ),
+    # as UI5 asks: totals, then a page of groups with their count
+    (
+        "concat(aggregate(stock,language),groupby((format),aggregate(stock))/concat(aggregate($count as n),top(1)))",
+        [{"stock": 503, "language": None}, {"n": 3}, {"format": "EBook", "stock": 105}],
+    ),
+    ("topcount(2,stock)/aggregate(stock)", [{"stock": 433}]),
+    ("compute(price mul 2 as twice)/aggregate(stock,twice with max as m)", [{"stock": 503, "m": D("50.00")}]),
+]
+
+
+@pytest.mark.parametrize(("apply", "expected"), CUSTOM, ids=[one[:40] for one, _ in CUSTOM])
+async def test_custom_aggregates_of_the_model_are_known_by_their_names(
+    library: EngineDatabase, apply: str, expected: list[Any]
+) -> None:
+    assert (await ask(library, "Books", f"$apply={apply}")).items == expected
+
+
 WRONG = [
     ("aggregate(title with sum as n)", 400, "TYPE_MISMATCH"),
     ("groupby((nothing))", 400, "UNKNOWN_PROPERTY"),
@@ -199,6 +228,12 @@ WRONG = [
     ("aggregate(price with Bookshop.cheapest as m)", 501, "NOT_IMPLEMENTED"),
     ("aggregate(price)", 400, "QUERY_SYNTAX"),
     ("aggregate(Turnover)", 400, "QUERY_SYNTAX"),
+    ("aggregate(stock,stock)", 400, "QUERY_SYNTAX"),
+    ("groupby((language))/aggregate(stock)", 501, "NOT_IMPLEMENTED"),
+    ("groupby((language),aggregate(stock))/aggregate(stock)", 501, "NOT_IMPLEMENTED"),
+    ("groupby((language),aggregate(language))", 400, "QUERY_SYNTAX"),
+    ("concat(groupby((language)),aggregate(stock))/aggregate(stock)", 501, "NOT_IMPLEMENTED"),
+    ("aggregate(author/name)", 400, "QUERY_SYNTAX"),
     ("aggregate(format with max as m)", 400, "TYPE_MISMATCH"),
     ("aggregate(price with sum from language with max as m)", 501, "NOT_IMPLEMENTED"),
     ("expand(chapters)", 400, "QUERY_SYNTAX"),

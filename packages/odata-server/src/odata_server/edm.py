@@ -27,6 +27,8 @@ from types import MappingProxyType
 from typing import Any
 
 __all__ = [
+    "METHODS",
+    "SAME",
     "Action",
     "ActionImport",
     "Annotation",
@@ -224,6 +226,12 @@ def _number_of(written: str, of: Mapping[str, int]) -> int | None:
     return int(written) if known is None and _WHOLE.fullmatch(written) else known
 
 
+METHODS = frozenset({"sum", "min", "max", "average", "countdistinct"})
+"""The standard methods of aggregation (Aggregation 4.0, 3.2.1.4)."""
+SAME = "same"
+"""The aggregate that is the value of all rows."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Property:
     """A structural property.
@@ -232,7 +240,9 @@ class Property:
     ``write_only``: accepted, but never returned, filtered or ordered by. ``filterable``: False for a value that is
     computed from a row after it was read, so that it can be neither filtered nor ordered by. ``searchable``: whether
     ``$search`` looks at it; None: only if it looks at no other property of the type, see `EntityType.searched`.
-    ``default``: the value that a create without it stores.
+    ``default``: the value that a create without it stores. ``aggregate``: the property is also a custom aggregate of
+    its type: ``aggregate(price)`` is the sum, min, max, average or countdistinct; `SAME` the value that all rows have,
+    null if they differ. An amount in several currencies is null, like any aggregate of one (``Measures.ISOCurrency``).
     """
 
     name: str
@@ -248,6 +258,7 @@ class Property:
     write_only: bool = False
     searchable: bool | None = None
     filterable: bool = True
+    aggregate: str | None = None
     annotations: tuple[Annotation, ...] = ()
 
 
@@ -527,6 +538,7 @@ class Edm:
             names = [one.name for one in (*owner.properties, *owner.navigations)]
             if len(names) != len(set(names)):
                 raise ValueError(f"{owner.name} has a member twice")
+            _check_aggregates(owner)
             for navigation in owner.navigations:
                 target = self.entity_types.get(navigation.target)
                 if target is None:
@@ -576,6 +588,26 @@ class Edm:
             for one in self.operations[operation.name]
             if (one.binding, one.binding_collection) == (operation.binding, operation.binding_collection)
         )
+
+
+_INTEGERS = frozenset({Primitive.BYTE, Primitive.SBYTE, Primitive.INT16, Primitive.INT32, Primitive.INT64})
+_NUMBERS = _INTEGERS | {Primitive.DECIMAL, Primitive.DOUBLE, Primitive.SINGLE}
+
+
+def _has_aggregate(prop: Property, method: str) -> bool:
+    if prop.collection or not isinstance(prop.type, Primitive) or not prop.filterable or prop.write_only:
+        return False
+    if method in {"sum", "average"}:
+        return prop.type in _NUMBERS
+    if method in {"min", "max", SAME}:
+        return prop.type not in {Primitive.BOOLEAN, Primitive.BINARY, Primitive.GUID}
+    return method in METHODS
+
+
+def _check_aggregates(owner: StructuredType) -> None:
+    for prop in owner.properties:
+        if prop.aggregate is not None and not _has_aggregate(prop, prop.aggregate):
+            raise ValueError(f"{owner.name}/{prop.name} has no aggregate {prop.aggregate}")
 
 
 def _check_overloads(overloads: tuple[Operation, ...]) -> None:

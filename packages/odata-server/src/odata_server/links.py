@@ -124,7 +124,8 @@ def _is_skiptoken(part: str) -> bool:
 
 def _grouped(step: Aggregate | GroupBy) -> list[str]:
     if isinstance(step, Aggregate):
-        return [item.alias for item in step.items if item.alias is not None]
+        found = [item.alias or getattr(item.expression, "name", "") for item in step.items]  # a custom aggregate's own
+        return [name for name in found if name]
     paths = [*step.paths, *(path for rollup in step.rollups for path in rollup)]
     names = [f"{path[0]}({'/'.join(path[1:])})" if len(path) > 1 else path[0] for path in paths]
     return names + [name for inner in step.apply if isinstance(inner, Aggregate) for name in _grouped(inner)]

@@ -42,7 +42,7 @@ __all__ = [
 _COUNT = long_integer("Number of confirmed transactions to which it was applied, each counted once.")
 _GIVEN = computed_amount("The discount charged.")
 _APPLICATIONS = measured(Merge.SUM, _COUNT)
-_TRANSACTIONS = measured(Merge.SUM, long_integer("Number of confirmed transactions."))
+_TRANSACTIONS = measured(Merge.SUM, long_integer("Number of confirmed transactions."), adds_up=False)
 _DISCOUNT = measured(Merge.SUM, _GIVEN)
 _CURRENCY = currency_code("The currency of the amounts.", required=True)
 
@@ -229,6 +229,12 @@ class _Sums(Fields):
     currency = _CURRENCY
 
 
+class _SumsOfArticles(Fields):
+    total_discount = _DISCOUNT
+    applications = measured(Merge.SUM, _COUNT, adds_up=False)  # one may be to several articles
+    currency = _CURRENCY
+
+
 _RANKED = ("promotion_id", "currency", "rank")
 
 
@@ -240,7 +246,9 @@ class PromotionTopPosGroups(_Sums, _PosGroup, _Rank, _Promotion, Entity, reporti
     """The 20 POS groups in which a promotion gave the largest discounts."""
 
 
-class PromotionTopArticles(_Sums, _Article, _Rank, _Promotion, Entity, reporting=RO, key=_RANKED, stored=False):
+class PromotionTopArticles(
+    _SumsOfArticles, _Article, _Rank, _Promotion, Entity, reporting=RO, key=_RANKED, stored=False
+):
     """The 20 articles on which a promotion gave the largest discounts, as they were allocated to lines."""
 
 
@@ -258,6 +266,6 @@ class PromotionPostMortemTopStores(
 
 
 class PromotionPostMortemTopArticles(
-    _Sums, _Article, _Rank, _OfPostMortem, Entity, reporting=RO, key=_RANKED, stored=False
+    _SumsOfArticles, _Article, _Rank, _OfPostMortem, Entity, reporting=RO, key=_RANKED, stored=False
 ):
     """The ten articles on which a promotion gave the largest discounts, as they were allocated to lines."""

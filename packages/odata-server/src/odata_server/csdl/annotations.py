@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from odata_server.edm import (
+    SAME,
     Annotation,
     AnnotationPath,
     AnnotationValue,
@@ -18,6 +19,7 @@ from odata_server.edm import (
     EntityType,
     EnumMemberValue,
     Expression,
+    Primitive,
     Property,
     Record,
     Reference,
@@ -53,7 +55,7 @@ TRANSFORMATIONS = (
     "toppercent",
     "topsum",
 )
-"""What ``$apply`` consists of; there are neither custom aggregates nor custom methods of aggregation."""
+"""What ``$apply`` consists of; there are no custom methods of aggregation."""
 
 _OASIS = "https://oasis-tcs.github.io/odata-vocabularies/vocabularies"
 _SAP = "https://sap.github.io/odata-vocabularies/vocabularies"
@@ -139,11 +141,47 @@ def of_set(edm: Edm, entity_set: EntitySet) -> tuple[Annotation, ...]:
                 {"Expandable": bool(entity_type.navigations)}
                 | ({"MaxLevels": EXPAND_DEPTH_MAX} if entity_type.navigations else {}),
             ),
-            Annotation("Capabilities.TopSupported"),
-            Annotation("Capabilities.SkipSupported"),
-            Annotation("Capabilities.IndexableByKey"),
+            *(Annotation(f"Capabilities.{one}") for one in ("TopSupported", "SkipSupported", "IndexableByKey")),
+            *_of_aggregates(entity_type),
         ],
     )
+
+
+def _of_aggregates(entity_type: EntityType) -> Iterator[Annotation]:
+    """Yield the custom aggregates of a set, and what they are meant to be grouped by (Aggregation 4.0, 5.2 and 5.3).
+
+    A set without any has only the container's defaults, which allow the same.
+    """
+    custom = [one for one in entity_type.properties if one.aggregate is not None]
+    if not custom:
+        return
+    measures = [one for one in custom if one.aggregate != SAME]
+    groupable = (
+        AnnotationPath(one.name, "PropertyPath")
+        for one in entity_type.properties
+        if one not in measures and one.filterable and not (one.collection or one.write_only)
+        if not isinstance(one.type, ComplexType)
+    )
+    aggregatable = (
+        Record({"Property": AnnotationPath(one.name, "PropertyPath"), "RecommendedAggregationMethod": one.aggregate})
+        for one in measures
+    )
+    applied = {"GroupableProperties": tuple(groupable), "AggregatableProperties": tuple(aggregatable)}
+    yield Annotation("Aggregation.ApplySupported", Record(applied))
+    for one in custom:
+        unit = tuple(annotation.value for annotation in one.annotations if annotation.term == "Measures.ISOCurrency")
+        paths = tuple(AnnotationPath(value.path, "PropertyPath") for value in unit if isinstance(value, AnnotationPath))
+        context = (Annotation("Aggregation.ContextDefiningProperties", paths),) if paths else ()
+        yield Annotation("Aggregation.CustomAggregate", _aggregate_type(one), qualifier=one.name, annotations=context)
+
+
+def _aggregate_type(prop: Property) -> str:
+    integral = prop.type in {Primitive.INT16, Primitive.INT32, Primitive.INT64, Primitive.BYTE, Primitive.SBYTE}
+    if prop.aggregate == "countdistinct" or (prop.aggregate == "sum" and integral):
+        return str(Primitive.INT64.value)
+    if prop.aggregate == "average" and integral:
+        return str(Primitive.DECIMAL.value)
+    return str(prop.type.value) if isinstance(prop.type, Primitive) else ""
 
 
 def of_container(edm: Edm) -> tuple[Annotation, ...]:

@@ -31,7 +31,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from odata_server.edm import ComplexType, EnumType, Primitive
+from odata_server.edm import METHODS, SAME, ComplexType, EnumType, Primitive
 from odata_server.errors import bad_request, not_implemented
 from odata_server.expressions import Binary, CountOf, Expression, Literal, Member
 from odata_server.sql.order import clauses_of
@@ -196,7 +196,6 @@ def _with_all(part: Derived, terms: Mapping[str, Term]) -> Select[Any]:
 
 
 _STEPS_MAX = 20
-_METHODS = frozenset({"sum", "min", "max", "average", "countdistinct"})
 _OF_AMOUNTS = frozenset({"sum", "average", "min", "max"})
 
 
@@ -245,6 +244,7 @@ class _Steps:
     nodes: dict[str, int] = field(default_factory=dict)
     units: dict[str, tuple[Expression, ...]] = field(default_factory=dict)  # the currencies of derived amounts
     count: int = 0
+    grouped: bool = False  # the rows are sums of entities, of which there are no custom aggregates
 
     def carry_out(self, apply: Apply) -> None:
         for one in apply:
@@ -276,6 +276,7 @@ class _Steps:
                 amounts = sorted({name for one in branches for name, units in one._named_units().items() if units})
                 self.derived = stacked([branch._with_currencies(amounts) for branch in branches])
                 self.units = {name: (Member(f"{HIDDEN}concat {name}"),) for name in amounts}
+                self.grouped = any(branch.grouped for branch in branches)
             case _:
                 self._ordered(one)
 
@@ -417,7 +418,17 @@ class _Steps:
     def _branch(self, part: Apply) -> _Steps:
         copy = None if self.derived is None else replace(self.derived)
         conditions, computed, nodes = list(self.conditions), dict(self.computed), dict(self.nodes)
-        branch = _Steps(self.translator, self.scope, conditions, copy, computed, nodes, dict(self.units), self.count)
+        branch = _Steps(
+            self.translator,
+            self.scope,
+            conditions,
+            copy,
+            computed,
+            nodes,
+            dict(self.units),
+            self.count,
+            self.grouped,
+        )
         if copy is not None:
             branch.derived = copy.wrapped()
         branch.carry_out(part)
@@ -462,19 +473,17 @@ class _Steps:
         keys = {member(path) for path in paths}
         for path in paths:
             self._keep_currencies("/".join(path), self._units(member(path)), keys, terms, units)
-        for item in last.items:
+        for item in map(self._defined, last.items):
             name = item.alias or "$count"
             if name in terms:
                 raise bad_request("QUERY_SYNTAX", f"{name} occurs twice.", "$apply")
             before = self.scope.uses.weight
             units[name] = ()
-            if item.method is not None and item.method not in _METHODS:
-                self._refuse(item.method, "aggregation method")
             if item.method is None:
                 terms[name] = _counted(item, reader)
             else:
                 amount = materialised(reader.term(item.expression), reader.context)
-                terms[name] = aggregated(item, amount, reader.context)
+                terms[name] = self._aggregate(item, item.method, amount)
                 if item.method in _OF_AMOUNTS:
                     self._keep_currencies(name, self._units(item.expression), keys, terms, units, amount)
             self.nodes[name] = self.scope.uses.weight - before
@@ -482,7 +491,26 @@ class _Steps:
             grouped = Derived(self.scope.source, terms, self.conditions, groups)
         else:
             grouped = Derived(self.derived.source, terms, self.derived.conditions, groups)
-        self.derived, self.units = grouped.wrapped(), units
+        self.derived, self.units, self.grouped = grouped.wrapped(), units, True
+
+    def _aggregate(self, item: AggregateExpression, method: str, amount: Term) -> Term:
+        if method == SAME:
+            return the_one(amount)
+        if method not in METHODS:
+            self._refuse(method, "aggregation method")
+        return aggregated(item, amount, self.translator.context)
+
+    def _defined(self, item: AggregateExpression) -> AggregateExpression:
+        """Return a custom aggregate of the model as the aggregate that it stands for."""
+        named = item.expression
+        if item.method is not None or item.from_ or not isinstance(named, Member) or named.source is not None:
+            return item
+        prop = self.scope.entity.entity_type.property_by_name.get(named.name)
+        if prop is None or prop.aggregate is None or named.name in self.computed:
+            return item
+        if self.grouped:
+            raise not_implemented("A custom aggregate of rows that are grouped already")
+        return replace(item, method=prop.aggregate, alias=item.alias or named.name)
 
     def _keep_currencies(
         self,
