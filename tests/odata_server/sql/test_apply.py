@@ -196,8 +196,9 @@ CUSTOM = [
     ),
     # as UI5 asks: totals, then a page of groups with their count
     (
-        "concat(aggregate(stock,language),groupby((format),aggregate(stock))/concat(aggregate($count as n),top(1)))",
-        [{"stock": 503, "language": None}, {"n": 3}, {"format": "EBook", "stock": 105}],
+        "concat(aggregate(stock,language),groupby((format),aggregate(stock))/filter(stock lt 300)/orderby(stock)/"
+        + "concat(aggregate($count as n),top(1)))",
+        [{"stock": 503, "language": None}, {"n": 2}, {"format": "Hardcover", "stock": 42}],
     ),
     ("topcount(2,stock)/aggregate(stock)", [{"stock": 433}]),
     ("compute(price mul 2 as twice)/aggregate(stock,twice with max as m)", [{"stock": 503, "m": D("50.00")}]),
@@ -221,6 +222,8 @@ WRONG = [
     ("groupby((rollup(language,nothing)),aggregate($count as n))", 400, "UNKNOWN_PROPERTY"),
     (f"groupby(({','.join(['rollup(language,format)'] * 40)}),aggregate($count as n))", 400, "EXPRESSION_TOO_LARGE"),
     ("toppercent(50,title)", 400, "TYPE_MISMATCH"),
+    ("toppercent(0,price)", 400, "TYPE_MISMATCH"),
+    ("bottompercent(100.1,price)", 400, "TYPE_MISMATCH"),
     ("topsum('a',price)", 400, "TYPE_MISMATCH"),
     ("topcount(1.5,price)", 400, "TYPE_MISMATCH"),
     ("bottomcount(0,price)", 400, "TYPE_MISMATCH"),

@@ -316,6 +316,8 @@ class _Steps:
             raise bad_request("TYPE_MISMATCH", f"{one.name} takes a {'whole ' if is_count else ''}number.", "$apply")
         if is_count and count < 1:
             raise bad_request("TYPE_MISMATCH", f"{one.name} takes a number of at least 1.", "$apply")
+        if one.name.endswith("percent") and not 0 < count <= 100:
+            raise bad_request("TYPE_MISMATCH", f"{one.name} takes a number above 0 and up to 100.", "$apply")
         found = self._values(cut=True)
         found.order = clauses_of((OrderItem(one.expression, one.name.startswith("top")),), self._reader(found))
         found.limit = count if isinstance(count, int) and is_count else None
