@@ -48,8 +48,9 @@ def published(name: str) -> tuple[str, dict[str, Any]]:
 def python_type(schema: dict[str, Any], is_request: bool) -> str:
     """Return the type that the SDK has for a schema, as it is written, without `| None`."""
     if "$ref" in schema:
-        return str(schema["$ref"].rpartition("/")[2].removesuffix("V2"))
-    options = [one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"]
+        name = schema["$ref"].rpartition("/")[2]
+        return python_type(SCHEMAS[name], is_request) if "oneOf" in SCHEMAS[name] else str(name.removesuffix("V2"))
+    options = [one for one in schema.get("anyOf", schema.get("oneOf", [schema])) if one.get("type") != "null"]
     if any(one.get("type") == "number" for one in options):
         return "Decimal | int" if is_request else "Decimal"
     if "anyOf" in schema:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -48,9 +48,36 @@ def _calls(path: str) -> bool:
 def test_allowed_values_of_the_host_become_enumerations() -> None:
     document = render(BOOKSHOP, allowed_values={"Book/language": ["de", "en"], "Author/country_code": ["AT"]})
     schemas = document["components"]["schemas"]
-    assert schemas["Book"]["properties"]["language"]["enum"] == ["de", "en"]
-    assert schemas["Book-create"]["properties"]["language"]["enum"] == ["de", "en"]
-    assert schemas["Author-update"]["properties"]["country_code"]["enum"] == ["AT", None]
+    for name in ("Book", "Book-create"):
+        assert schemas[name]["properties"]["language"]["$ref"] == "#/components/schemas/Book-language"
+    assert schemas["Book-language"] == {"type": "string", "enum": ["de", "en"]}
+    country = [{"$ref": "#/components/schemas/Author-country_code"}, {"type": "null"}]
+    assert schemas["Author-update"]["properties"]["country_code"]["anyOf"] == country
+    assert schemas["Author-country_code"]["enum"] == ["AT"]
+
+
+def test_properties_with_the_same_codes_share_their_schema() -> None:
+    """Otherwise a generated client has a class for each property, and no value of one is a value of another."""
+    names = {"Book/language": "Languages-code", "Translation/language": "Languages-code"}
+    document = render(BOOKSHOP, allowed_values={one: ["de", "en"] for one in names}, enum_names=names)
+    schemas = document["components"]["schemas"]
+    assert "Book-language" not in schemas
+    assert schemas["Languages-code"] == {"type": "string", "enum": ["de", "en"]}
+    for name in ("Book", "Book-create", "Translation"):
+        assert schemas[name]["properties"]["language"]["$ref"] == "#/components/schemas/Languages-code"
+
+
+def test_no_code_and_no_value_of_several_types_is_without_a_name() -> None:
+    def unnamed(schema: object, where: str) -> Iterator[str]:
+        if isinstance(schema, dict):
+            if "enum" in schema or "oneOf" in schema:
+                yield where
+            for key, value in schema.items():
+                yield from unnamed(value, f"{where}.{key}")
+
+    schemas = render(BOOKSHOP, allowed_values={"Book/language": ["de", "en"]})["components"]["schemas"]
+    inside = {name: one.get("properties", {}) for name, one in schemas.items()}
+    assert [where for name, one in inside.items() for where in unnamed(one, name)] == []
 
 
 def _thing(*annotations: Annotation, **more: Any) -> dict[str, Any]:
@@ -69,14 +96,21 @@ def test_bounds_and_descriptions_of_the_model_are_those_of_the_document() -> Non
         Annotation("Core.Description", "A part"),
         Annotation("Common.Label", "Share"),
     )
-    share = document["components"]["schemas"]["Thing-create"]["properties"]["share"]
+    schemas = document["components"]["schemas"]
+    share = schemas["Thing-create"]["properties"]["share"]
     assert (share["title"], share["description"]) == ("Share", "A part")
-    assert share["anyOf"][0] == {
-        "type": "number",
-        "minimum": 0.5,
-        "maximum": 100,
-        "description": "At most 2 decimals.",
-    }
+    number, nothing = share["anyOf"]
+    assert nothing == {"type": "null"}
+    assert number == {"$ref": "#/components/schemas/Decimal-5-2-from-0.5-to-100-input"}
+    named = schemas["Decimal-5-2-from-0.5-to-100-input"]
+    assert named["description"] == "At most 2 decimals; text is never rounded."
+    assert named["oneOf"][0] == {"type": "number", "minimum": 0.5, "maximum": 100}
+
+
+def test_the_default_of_a_value_of_several_types_is_in_words() -> None:
+    """Generators in Java gave a class its default as a number, which did not compile."""
+    share = _thing(default=Decimal(1), nullable=False)["components"]["schemas"]["Thing-create"]["properties"]["share"]
+    assert share == {"description": "Default: 1.", "$ref": "#/components/schemas/Decimal-5-2-input"}
 
 
 def test_deprecated_properties_and_operations_are_marked() -> None:

@@ -32,7 +32,8 @@ def test_the_description_needs_no_token_and_names_what_is_served(reporting: Repo
     methods = {(path, method) for path, item in document["paths"].items() for method in item if method != "parameters"}
     assert {path for path, method in methods if method != "get"} == {"/$batch", "/exportCsv"}
     order = document["paths"]["/exportCsv"]["post"]["requestBody"]["content"]["application/json"]["schema"]
-    assert order["properties"]["reportType"]["enum"] == list(REPORT_TYPES)
+    assert order["properties"]["reportType"]["$ref"] == "#/components/schemas/exportCsv-reportType"
+    assert document["components"]["schemas"]["exportCsv-reportType"]["enum"] == list(REPORT_TYPES)
     assert set(order["required"]) == {"reportType", "dateFrom", "dateTo"}
 
 

@@ -17,17 +17,19 @@ _REFUSALS = (400, 401, 403, 404, 406, 413, 415, 429)
 
 
 def with_imports(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the rendered document with the responses and paths of imports added."""
+    """Return the rendered document with the responses and paths of imports added; the whole one has their alias."""
     schemas: dict[str, Any] = document["components"]["schemas"]
     paths: dict[str, Any] = document["paths"]
     for entity in model.entities():
         if entity.importable:
             row = _row(entity, schemas)
-            for name in (BULK_IMPORT, f"PublicAPI.{BULK_IMPORT}"):
-                _finish(paths[f"/{entity.set_name}/{name}"], row)
-            alias = paths[f"/{entity.set_name}/{BULK_IMPORT}"]["post"]
-            named = {"operationId": f"{entity.set_name}.collection.{BULK_IMPORT}.alias"}
-            paths[f"/{entity.set_name}:{ALIAS}"] = {"post": alias | named}
+            address = f"/{entity.set_name}/{BULK_IMPORT}"
+            qualified = f"/{entity.set_name}/PublicAPI.{BULK_IMPORT}"
+            _finish(paths[address], row)
+            if qualified in paths:
+                _finish(paths[qualified], row)
+                named = {"operationId": f"{entity.set_name}.collection.{BULK_IMPORT}.alias"}
+                paths[f"/{entity.set_name}:{ALIAS}"] = {"post": paths[address]["post"] | named}
     schemas["BulkImportHeader-input"]["properties"]["minorVersion"] |= {"minimum": 1, "maximum": MINOR_VERSION}
     schemas[_STATUS] = _status()
     paths["/jobs/{jobId}"] = _job()
@@ -95,7 +97,7 @@ def _status() -> Schema:
     count = {"type": "integer", "minimum": 0}
     kinds: dict[str, Schema] = {
         "entity": {"type": "string"},
-        "status": {"type": "string", "enum": list(job.field("status").choices)},
+        "status": ref("ImportJobs-status"),
         "totalRows": count,
         "rowsSucceeded": count,
         "rowsFailed": count,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -12,17 +12,18 @@ from odata_server.hooks import Access
 from odata_server.openapi.document import render_openapi
 from odata_server.openapi.parts import Security
 from odata_server.openapi.values import ref
-from promenade import model
-from promenade.model.declare import NONE, Service
+from promenade.model.declare import Service
 from promenade.model.edm import edm_for
 from promenade.model.reports.operations import EXPORT_CSV, EXPORT_FILE, REPORT_TYPES
 from promenade.web.access.roles import ADMIN, BUDGET_MANAGER, PROMOTION_MANAGER, REPORT_READER, REPORTS
 from promenade.web.http.endpoint import Endpoint
 from promenade.web.http.reader_pages import document_endpoint, reader_endpoints
+from promenade.web.odata.openapi import allowed_values, enum_names
 from promenade.web.odata.sheets import with_files
 
 VERSION = "1.0.0"
 _ROOT = "/reporting"
+_REPORT_TYPE = f"{EXPORT_CSV}-reportType"
 _REFUSALS = (400, 401, 403, 404, 406, 413, 415, 429)
 _DESCRIPTION = inspect.cleandoc(
     """
@@ -63,10 +64,11 @@ def render_reporting_openapi(*, whole: bool = False) -> bytes:
             needed=_scopes,
         ),
         error_content={"application/json": ref("ErrorResponse")},
-        allowed_values=dict(_allowed_values()),
+        allowed_values=allowed_values(),
+        enum_names=enum_names(),
         whole=whole,
     )
-    _finish(document["paths"][f"/{EXPORT_CSV}"]["post"])
+    _finish(document["paths"][f"/{EXPORT_CSV}"]["post"], document["components"]["schemas"])
     return msgspec.json.encode(with_files(document))
 
 
@@ -74,21 +76,12 @@ def _scopes(access: Access) -> Sequence[str]:
     return REPORTS
 
 
-def _allowed_values() -> Iterator[tuple[str, Sequence[str]]]:
-    """Return ``Type/property`` -> its codes."""
-    for entity in model.entities():
-        if entity.reporting is not NONE:
-            for field in entity.fields:
-                if field.code_list:
-                    yield f"{entity.set_name}/{field.wire}", model.code_list(field.code_list).codes
-    for code_list in model.code_lists().values():
-        yield f"{code_list.set_name}/code", code_list.codes
-
-
-def _finish(export: dict[str, Any]) -> None:
+def _finish(export: dict[str, Any], schemas: dict[str, Any]) -> None:
     """Add what the model does not contain about the export: its reports and its errors."""
     body = export["requestBody"]["content"]["application/json"]["schema"]["properties"]
-    body["reportType"] |= {"enum": list(REPORT_TYPES)}
+    schemas[_REPORT_TYPE] = {"type": "string", "enum": list(REPORT_TYPES)}
+    described = {name: text for name, text in body["reportType"].items() if name in ("title", "description")}
+    body["reportType"] = {**described, **ref(_REPORT_TYPE)}
     export["responses"] = {
         "200": {"description": "The file.", "content": {"application/json": {"schema": ref(EXPORT_FILE)}}},
         **{str(status): ref(str(status), "responses") for status in _REFUSALS},

@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_args, get_origin
 import msgspec
 from msgspec import NODEFAULT, Meta, Raw, Struct, UnsetType
 
-from odata_server.openapi.parts import ERROR_BODY
+from odata_server.openapi.parts import ERROR_SCHEMAS
 from promenade.web.coupons.messages import OPERATIONS, IssueCouponsRequest, Operation, coupon_addresses
 from promenade.web.http.idempotency import IDEMPOTENCY_KEY
 from promenade.web.http.numbers import amount_thousandths, price_hundredths, quantity_thousandths
@@ -36,11 +36,11 @@ VERSION = "1.13.0"
 JsonSchema = dict[str, Any]
 
 _REF = "#/components/schemas/{name}"
-# The whole digits and decimals that the checks of `web.http.numbers` let through, and whether numbers below 0.
-_NUMBERS: dict[Any, tuple[int, int, bool]] = {
-    quantity_thousandths: (12, 3, True),
-    price_hundredths: (13, 2, False),
-    amount_thousandths: (13, 3, False),
+# Name and words of a number, the whole digits and decimals that its check lets through, and whether below 0.
+_NUMBERS: dict[Any, tuple[str, str, int, int, bool]] = {
+    quantity_thousandths: ("QuantityInput", "A quantity, never 0", 12, 3, True),
+    price_hundredths: ("PriceInput", "A price", 13, 2, False),
+    amount_thousandths: ("AmountInput", "An amount", 13, 3, False),
 }
 _MONEY: JsonSchema = {
     "type": "object",
@@ -131,9 +131,11 @@ def render_pos_openapi(*, whole: bool = False) -> bytes:
         *actions,
     )
     _, made = msgspec.json.schema_components(structs, ref_template=_REF, schema_hook=_hook)
-    schemas: dict[str, Any] = {"Money": _MONEY, "ConfirmResponse": _CONFIRMED, "ErrorResponse": ERROR_BODY}
+    schemas: dict[str, Any] = {"Money": _MONEY, "ConfirmResponse": _CONFIRMED, **ERROR_SCHEMAS}
     for struct in _reachable(structs):
         schemas[struct.__name__] = _schema(struct, made[struct.__name__])
+    schemas |= {_number_name(check): _number(check) for check in _NUMBERS}
+    schemas |= {_envelope_name(request): _envelope(request) for _, request, _ in _ACTIONS.values()}
     document = {
         "openapi": "3.1.0",
         "info": {
@@ -209,8 +211,8 @@ def _sale_paths() -> dict[str, Any]:
                     "operationId": f"{name}{suffix}",
                     "summary": text,
                     **parameters,
-                    "requestBody": {"required": True, "content": _json(_envelope(request))},
-                    "responses": _answers({"$ref": _REF.format(name=response)}, *errors),
+                    "requestBody": {"required": True, "content": _json(_ref(_envelope_name(request)))},
+                    "responses": _answers(_ref(response), *errors),
                 }
             }
     return paths
@@ -227,7 +229,7 @@ def _read_paths() -> dict[str, Any]:
         "summary": "Lets side effects that have failed run again; for operators.",
         "security": [{"bearer": [ADMINISTRATOR]}],
         "parameters": [transaction, counter],
-        "responses": _answers({"$ref": _REF.format(name="SideEffectsResult")}, 400, 401, 403, 404, 405, 409, 503),
+        "responses": _answers(_ref("SideEffectsResult"), 400, 401, 403, 404, 405, 409, 503),
     }
     return {
         "/v2/transactions/{transactionId}": _read(
@@ -264,7 +266,7 @@ def _read(operation: str, text: str, answer: str, *parameters: dict[str, Any]) -
     get: dict[str, Any] = {"operationId": operation, "summary": text}
     if parameters:
         get["parameters"] = list(parameters)
-    return {"get": get | {"responses": _answers({"$ref": _REF.format(name=answer)}, *errors)}}
+    return {"get": get | {"responses": _answers(_ref(answer), *errors)}}
 
 
 def _plain_paths() -> dict[str, Any]:
@@ -295,27 +297,43 @@ def _operation_paths(
                 "summary": operation.text,
                 **parameters,
                 "requestBody": {"required": True, "content": _json({"$ref": request})},
-                "responses": _answers({"$ref": _REF.format(name=response)}, *errors, status=status),
+                "responses": _answers(_ref(response), *errors, status=status),
             }
         }
         for address, suffix in zip(addresses, suffixes, strict=True)
     }
 
 
+def _envelope_name(request: type[Struct]) -> str:
+    """Return the name of a body; without one, generators take that of the request in it."""
+    return request.__name__.removesuffix("Request") + "Envelope"
+
+
 def _envelope(request: type[Struct]) -> JsonSchema:
-    inside = {"$ref": _REF.format(name=request.__name__)}
-    return {"type": "object", "properties": {"request": inside}, "required": ["request"]}
+    return {
+        "type": "object",
+        "description": "The body: a request in an envelope.",
+        "properties": {"request": _ref(request.__name__)},
+        "required": ["request"],
+    }
+
+
+def _ref(name: str) -> JsonSchema:
+    return {"$ref": _REF.format(name=name)}
 
 
 def _answers(schema: JsonSchema, *errors: int, status: int = 200) -> dict[str, Any]:
-    version = {"description": "4.0, or 4.01 for who asks for it.", "schema": {"enum": ["4.0", "4.01"]}}
+    version = {
+        "description": "4.0, or 4.01 for who asks for it.",
+        "schema": {"type": "string", "enum": ["4.0", "4.01"]},
+    }
     words = "Done." if status == 200 else "Accepted: it will be done."
     success = {"description": words, "headers": {"OData-Version": version}, "content": _json(schema)}
     return {str(status): success, **{str(one): {"$ref": f"#/components/responses/{one}"} for one in errors}}
 
 
 def _error(text: str) -> dict[str, Any]:
-    return {"description": text, "content": _json({"$ref": _REF.format(name="ErrorResponse")})}
+    return {"description": text, "content": _json(_ref("ErrorResponse"))}
 
 
 def _json(schema: JsonSchema) -> dict[str, Any]:
@@ -379,25 +397,28 @@ def _precise(annotation: Any, schema: JsonSchema) -> JsonSchema:
     kind, metas, is_nullable = _unwrapped(annotation)
     found = schema
     if kind is object:
-        return {"type": "null"}
+        return {"const": None}  # of the type null, generators make a class
     if kind is datetime:
         moment = {"type": "string", "format": "date-time"}
         return {"anyOf": [moment, {"type": "null"}]} if is_nullable else moment
     if kind is Raw:
         title = next((meta.title for meta in metas if meta.title), None)
-        found = {"type": "number"} if title in (None, "number") else {"$ref": _REF.format(name=title)}
+        found = {"type": "number"} if title in (None, "number") else _ref(title)
     elif kind is Decimal:
-        found = {"anyOf": _decimal(next(meta.extra["check"] for meta in metas if meta.extra))}
-        if is_nullable:
-            found["anyOf"].append({"type": "null"})
+        number = _ref(_number_name(next(meta.extra["check"] for meta in metas if meta.extra)))
+        found = {"anyOf": [number, {"type": "null"}]} if is_nullable else number
     elif get_origin(kind) in (list, tuple):
         return schema
     return {key: value for key, value in found.items() if key != "title"}
 
 
-def _decimal(check: Any) -> list[JsonSchema]:
+def _number_name(check: Any) -> str:
+    return _NUMBERS[check][0]
+
+
+def _number(check: Any) -> JsonSchema:
     """Return the schema of a number, or of text, which no library rounds."""
-    digits, decimals, signed = _NUMBERS[check]
+    _, words, digits, decimals, signed = _NUMBERS[check]
     limit = 10**digits
     low = {"exclusiveMinimum": -limit} if signed else {"minimum": 0}
     sign = "-?" if signed else ""
@@ -406,7 +427,10 @@ def _decimal(check: Any) -> list[JsonSchema]:
     if check is quantity_thousandths:
         number["not"] = {"const": 0}
         text["not"] = {"pattern": "^-?[0.]+$"}
-    return [number, text]
+    return {
+        "description": f"{words}, with at most {decimals} decimals; text is never rounded.",
+        "oneOf": [number, text],
+    }
 
 
 def _unwrapped(annotation: Any) -> tuple[Any, tuple[Meta, ...], bool]:

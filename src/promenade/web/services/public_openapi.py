@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -11,11 +11,13 @@ from odata_server.edm import EntityType, Function, Property
 from odata_server.hooks import Access
 from odata_server.openapi.document import render_openapi
 from odata_server.openapi.parts import Security
+from odata_server.openapi.values import ref
 from promenade import model
 from promenade.interface import MINOR_VERSION
-from promenade.model.declare import NONE, RW_RESTRICTED, Service
+from promenade.model.declare import RW_RESTRICTED, Service
 from promenade.model.edm import edm_for
 from promenade.web.imports.openapi import with_imports
+from promenade.web.odata.openapi import allowed_values, enum_names
 from promenade.web.odata.sheets import with_files
 
 VERSION = f"1.{MINOR_VERSION}.0"
@@ -34,11 +36,6 @@ _DESCRIPTION = inspect.cleandoc(
     by a navigation. `$metadata` tells of all of them.
     """
 )
-_DETAIL = {
-    "type": "object",
-    "properties": {"code": {"type": "string"}, "message": {"type": "string"}, "target": {"type": "string"}},
-    "required": ["code", "message"],
-}
 _PROBLEM = {
     "type": "object",
     "description": "What went wrong (RFC 7807): `code` is stable, `target` the path of the property that is at fault.",
@@ -50,7 +47,7 @@ _PROBLEM = {
         "instance": {"type": "string"},
         "code": {"type": "string", "pattern": "^[A-Z][A-Z0-9_]*$"},
         "target": {"type": "string"},
-        "details": {"type": "array", "description": "Every fault of the request.", "items": _DETAIL},
+        "details": {"type": "array", "description": "Every fault of the request.", "items": ref("ErrorDetail")},
     },
     "required": ["type", "title", "status", "detail", "instance", "code"],
 }
@@ -78,10 +75,11 @@ def render_public_openapi(*, whole: bool = False) -> bytes:
             needed=_scopes,
         ),
         error_content={
-            "application/problem+json": {"$ref": "#/components/schemas/Problem"},
-            "application/json": {"$ref": "#/components/schemas/ErrorResponse"},
+            "application/problem+json": ref("Problem"),
+            "application/json": ref("ErrorResponse"),
         },
-        allowed_values=dict(_allowed_values()),
+        allowed_values=allowed_values(),
+        enum_names=enum_names(),
         changeable=_is_changeable,
         extras=_EXTRAS,
         told_once={"WebhookSubscriptions": ("secret",)},
@@ -97,17 +95,6 @@ def _scopes(access: Access) -> Sequence[str]:
     if access.kind == "read" or isinstance(access.operation, Function):
         return (_READ,)
     return (_WRITE,)
-
-
-def _allowed_values() -> Iterator[tuple[str, Sequence[str]]]:
-    """Return ``Type/property`` -> its codes."""
-    for entity in model.entities():
-        if entity.public is not NONE:
-            for field in entity.fields:
-                if field.code_list:
-                    yield f"{entity.set_name}/{field.wire}", model.code_list(field.code_list).codes
-    for code_list in model.code_lists().values():
-        yield f"{code_list.set_name}/code", code_list.codes
 
 
 def _is_changeable(entity_type: EntityType, prop: Property) -> bool:

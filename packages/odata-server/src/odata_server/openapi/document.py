@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from odata_server.edm import Edm, EntityType, Property
-from odata_server.openapi.parts import ERROR_BODY, Parts, Security
+from odata_server.openapi.parts import ERROR_SCHEMAS, Parts, Security
 from odata_server.openapi.paths import Paths
 from odata_server.openapi.schemas import Schemas, is_required
 from odata_server.openapi.values import Schema
@@ -25,6 +25,7 @@ def render_openapi(
     error_content: Mapping[str, Schema] | None = None,
     error_statuses: Callable[..., Sequence[int]] | None = None,
     allowed_values: Mapping[str, Sequence[str]] | None = None,
+    enum_names: Mapping[str, str] | None = None,
     required: Callable[[EntityType, Property], bool] = is_required,
     changeable: Callable[[EntityType, Property], bool] = lambda _type, _property: True,
     extras: Mapping[str, Schema] | None = None,
@@ -38,18 +39,21 @@ def render_openapi(
 
     ``base_url``: the service root. ``error_content``: media type -> schema of error bodies (default: OData's own).
     ``error_statuses``: `Access` -> statuses of failures, where the usual ones do not apply. ``allowed_values``:
-    ``Type/property`` -> its possible codes. ``required`` and ``changeable``: the properties that a create must
-    contain and an update may change, in addition to the model. ``extras``: members that the service adds to every
-    JSON response, with their schemas. ``told_once``: entity type -> write-only properties that the response to a
-    write may contain, because the service generated them. ``statuses``: operation -> its success status, if not 200.
+    ``Type/property`` -> its possible codes; ``enum_names``: the name of their schema, where several properties have the
+    same codes (default: ``Type-property``). ``required`` and ``changeable``: the properties that a create must contain
+    and an update may change, in addition to the model. ``extras``: members that the service adds to every JSON
+    response, with their schemas. ``told_once``: entity type -> write-only properties that the response to a write may
+    contain, because the service generated them. ``statuses``: operation -> its success status, if not 200.
     ``own_paths``, ``own_schemas``: further paths and schemas of the host, as in the document.
 
     If not ``whole``, the document omits URLs that OData's metadata describes and that only OData clients use: single
-    properties, ``$ref``, and changes of an entity through a navigation to it if the entity has a URL of its own.
+    properties, ``$ref``, changes of an entity through a navigation to it if the entity has a URL of its own, a second
+    URL of each operation with its namespace, and batches as MIME.
     """
     schemas = Schemas(
         edm,
         allowed_values=allowed_values or {},
+        enum_names=enum_names or {},
         required=required,
         changeable=changeable,
         extras=extras or {},
@@ -61,7 +65,7 @@ def render_openapi(
     made = paths.made() | dict(own_paths or {})
     components = parts.components()
     components["parameters"] |= paths.parameters
-    components["schemas"] = {"ErrorResponse": ERROR_BODY, **schemas.made, **(own_schemas or {})}
+    components["schemas"] = {**ERROR_SCHEMAS, **schemas.made, **(own_schemas or {})}
     return {
         "openapi": "3.1.0",
         "info": {"title": title, "version": version, **({"description": description} if description else {})},

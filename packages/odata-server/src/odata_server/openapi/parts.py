@@ -12,7 +12,7 @@ from odata_server.hooks import Access
 from odata_server.openapi.values import Schema, is_deprecated, ref, value_schema
 
 __all__ = [
-    "ERROR_BODY",
+    "ERROR_SCHEMAS",
     "Parts",
     "Security",
     "action_body",
@@ -33,30 +33,23 @@ _FAULT: Schema = {
     "message": {"type": "string", "description": "For people."},
     "target": {"type": "string", "description": "The property, parameter or option that is wrong."},
 }
-ERROR_BODY: Schema = {
-    "type": "object",
-    "properties": {
-        "error": {
-            "type": "object",
-            "properties": {
-                **_FAULT,
-                "details": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "properties": _FAULT,
-                        "required": ["code", "message"],
-                        "patternProperties": {"@": {}},
-                    },
-                },
-            },
-            "required": ["code", "message"],
-            "patternProperties": {"@": {}},
-        }
+_NAMED_FAULT: Schema = {"required": ["code", "message"], "patternProperties": {"@": {}}}
+ERROR_SCHEMAS: Mapping[str, Schema] = {
+    "ErrorResponse": {
+        "type": "object",
+        "description": "Why a request failed.",
+        "properties": {"error": ref("ErrorContent")},
+        "required": ["error"],
     },
-    "required": ["error"],
+    "ErrorContent": {
+        "type": "object",
+        "description": "The first fault of a request, and all of them.",
+        "properties": {**_FAULT, "details": {"type": "array", "items": ref("ErrorDetail")}},
+        **_NAMED_FAULT,
+    },
+    "ErrorDetail": {"type": "object", "description": "One fault.", "properties": _FAULT, **_NAMED_FAULT},
 }
-"""The error body that OData prescribes."""
+"""The schemas of the error body that OData prescribes, by name; the first is that of the body."""
 
 _ERRORS = {
     400: "The request is malformed, or breaks a rule that the message names.",
@@ -197,7 +190,7 @@ def _in_path(name: str, prop: Property | Parameter) -> tuple[str, dict[str, Any]
     if prop.type is Primitive.STRING:
         schema |= {"minLength": 1, "pattern": "^[^'/]*$"}
     elif prop.type in (Primitive.DECIMAL, Primitive.INT64):
-        schema = schema["anyOf"][0]
+        schema = schema["oneOf"][0]
     prefix = {Primitive.DURATION: "duration", Primitive.BINARY: "binary"}.get(prop.type, "")  # type: ignore[arg-type]
     quoted = prop.type in _QUOTED or not isinstance(prop.type, Primitive)
     written = f"{prefix}'{{{name}}}'" if quoted else f"{{{name}}}"
@@ -236,17 +229,28 @@ def function_parameters(function: Function, taken: Sequence[str]) -> tuple[str, 
     return f"({','.join(texts)})", made
 
 
-def reading_options(entity_type: EntityType, *, collection: bool, expand: bool = True) -> dict[str, dict[str, Any]]:
-    """Return the query options that name properties of a type, as components: name -> parameter."""
+def reading_options(
+    entity_type: EntityType, named: Callable[[str, Sequence[str]], Schema], *, collection: bool
+) -> dict[str, dict[str, Any]]:
+    """Return the query options that name properties of a type, as components: name -> parameter.
+
+    ``named`` makes a component of a name and its choices, and refers to it.
+    """
     readable = [prop for prop in entity_type.properties if not prop.write_only]
     navigations = [one.name for one in entity_type.navigations]
-    made = {"select": _names("$select", [one.name for one in readable], "Only these properties.")}
-    if navigations and expand:
-        made["expand"] = _names("$expand", ["*", *navigations], "With the entities these lead to.")
+
+    def names(option: str, choices: Sequence[str], text: str) -> dict[str, Any]:
+        items = named(f"{entity_type.name}-{option}", choices)
+        schema = {"type": "array", "items": items, "uniqueItems": True, "minItems": 1}
+        return parameter(f"${option}", "query", schema, text, style="form", explode=False)
+
+    made = {"select": names("select", [one.name for one in readable], "Only these properties.")}
+    if navigations:
+        made["expand"] = names("expand", ["*", *navigations], "With the entities these lead to.")
     if collection:
         sortable = [one.name for one in readable if not one.collection and isinstance(one.type, Primitive)]
         directions = [text for name in sortable for text in (name, f"{name} desc")]
-        made["orderby"] = _names("$orderby", directions, "In this order.")
+        made["orderby"] = names("orderby", directions, "In this order.")
         made["filter"] = parameter(
             "$filter",
             "query",
@@ -255,11 +259,6 @@ def reading_options(entity_type: EntityType, *, collection: bool, expand: bool =
             **_example(readable),
         )
     return made
-
-
-def _names(option: str, names: Sequence[str], text: str) -> dict[str, Any]:
-    schema = {"type": "array", "items": {"type": "string", "enum": list(names)}, "uniqueItems": True, "minItems": 1}
-    return parameter(option, "query", schema, text, style="form", explode=False)
 
 
 def _example(readable: Sequence[Property]) -> dict[str, Any]:

@@ -37,9 +37,9 @@ from odata_server.openapi.parts import (
     tagged,
 )
 from odata_server.openapi.schemas import Schemas
-from odata_server.openapi.values import Schema, described, nullable, ref, typed
+from odata_server.openapi.values import Schema, described, nullable, ref
 
-__all__ = ["Operations", "Paths"]
+__all__ = ["ROOT_TAG", "Operations", "Paths"]
 
 _COUNT: Schema = {"text/plain": {"schema": {"type": "integer", "minimum": 0}}}
 _REFERENCE: Schema = {
@@ -50,6 +50,8 @@ _REFERENCE: Schema = {
     "additionalProperties": False,
 }
 _ETAG = "The version of the entity, for If-Match."
+ROOT_TAG = "Service"
+"""The tag of operations that belong to no set."""
 
 
 class Paths:
@@ -62,12 +64,12 @@ class Paths:
         self._whole = whole
         self._schemas = schemas
         self._parts = parts
-        self._operations = Operations(edm, schemas, parts, statuses)
+        self._operations = Operations(edm, schemas, parts, statuses, whole=whole)
         self.parameters: dict[str, Any] = {}
 
     def made(self) -> dict[str, Any]:
         """Return all path items; afterwards `parameters` holds the parameters that they refer to."""
-        paths = root_paths(self._parts)
+        paths = root_paths(self._parts, self._schemas, whole=self._whole)
         for entity_set in self._edm.entity_sets.values():
             paths |= self._of_set(entity_set)
         for singleton in self._edm.singletons.values():
@@ -75,8 +77,8 @@ class Paths:
         return paths | self._operations.imports()
 
     def tags(self) -> list[dict[str, Any]]:
-        """Return one tag for each set."""
-        tags = []
+        """Return one tag for each set, and one for the operations of none."""
+        tags = [{"name": ROOT_TAG, "description": "What the service consists of, and operations of no collection."}]
         for one in (*self._edm.entity_sets.values(), *self._edm.singletons.values()):
             of_type = self._edm.entity_types[one.entity_type].annotations
             text = described(one.annotations).get("description") or described(of_type).get("description")
@@ -198,7 +200,7 @@ class Paths:
             for method in item.keys() & {"patch", "put"}:
                 item[method]["responses"] = made | item[method]["responses"]
                 item[method]["summary"] += " Creates it if it does not exist."
-        return {f"/{name}{key}": {"parameters": in_path, **item}}
+        return {f"/{name}{key}": {"parameters": in_path, **tagged(item, name)}}
 
     def _entity(self, name: str, entity_set: EntitySet, entity_type: EntityType) -> dict[str, Any]:
         item = {"get": self._reading(f"{name}.read", entity_set, entity_type)}
@@ -334,7 +336,7 @@ class Paths:
         return {"links": links} if links else {}
 
     def _options(self, entity_type: EntityType, *, collection: bool) -> list[dict[str, Any]]:
-        made = reading_options(entity_type, collection=collection)
+        made = reading_options(entity_type, self._schemas.names, collection=collection)
         self.parameters |= {f"{entity_type.name}.{name}": one for name, one in made.items()}
         return [ref(f"{entity_type.name}.{name}", "parameters") for name in made]
 
@@ -342,8 +344,10 @@ class Paths:
         return common(self._edm, self._parts, access, entity_set)
 
 
-def root_paths(parts: Parts) -> dict[str, Any]:
-    """Return the path items."""
+def root_paths(parts: Parts, schemas: Schemas, *, whole: bool) -> dict[str, Any]:
+    """Return the path items; only the ``whole`` document has batches as MIME, which no generator can write."""
+    schemas.made |= _BATCH_SCHEMAS
+    mime = {"multipart/mixed": {"schema": {"type": "string"}}} if whole else {}
     access = Access(kind="metadata")
     anything: Schema = {"type": "object"}
     document = {
@@ -375,37 +379,60 @@ def root_paths(parts: Parts) -> dict[str, Any]:
         **parts.allowed(Access(kind="batch")),
         "requestBody": {
             "required": True,
-            "content": {"multipart/mixed": {"schema": {"type": "string"}}, "application/json": {"schema": _BATCH}},
+            "content": mime | json_content(ref("Batch")),
         },
         "responses": {
-            "200": {"description": "Their answers.", "content": {"multipart/mixed": {}, **json_content(anything)}},
+            "200": {"description": "Their answers.", "content": mime | json_content(ref("Batch-answer"))},
             **parts.errors(Access(kind="batch")),
         },
     }
-    return {"/": {"get": document}, "/$metadata": {"get": metadata}, "/$batch": {"post": batch}}
+    paths = {"/": {"get": document}, "/$metadata": {"get": metadata}, "/$batch": {"post": batch}}
+    return {path: tagged(item, ROOT_TAG) for path, item in paths.items()}
 
 
-_BATCH: Schema = {
+_BATCH_REQUEST: Schema = {
     "type": "object",
+    "description": "One request of a batch.",
     "properties": {
-        "requests": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "id": {"type": "string"},
-                    "method": {"type": "string", "enum": ["get", "post", "patch", "put", "delete"]},
-                    "url": {"type": "string"},
-                    "headers": {"type": "object", "additionalProperties": {"type": "string"}},
-                    "body": {},
-                    "atomicityGroup": {"type": "string"},
-                    "dependsOn": {"type": "array", "items": {"type": "string"}},
-                },
-                "required": ["id", "method", "url"],
-            },
-        }
+        "id": {"type": "string"},
+        "method": {"$ref": "#/components/schemas/BatchRequest-method"},
+        "url": {"type": "string"},
+        "headers": {"type": "object", "additionalProperties": {"type": "string"}},
+        "body": {},
+        "atomicityGroup": {"type": "string", "description": "Requests of one group succeed or fail together."},
+        "dependsOn": {"type": "array", "items": {"type": "string"}},
     },
-    "required": ["requests"],
+    "required": ["id", "method", "url"],
+}
+_BATCH_RESPONSE: Schema = {
+    "type": "object",
+    "description": "The answer to one request of a batch.",
+    "properties": {
+        "id": {"type": "string"},
+        "atomicityGroup": {"type": "string"},
+        "status": {"type": "integer"},
+        "headers": {"type": "object", "additionalProperties": {"type": "string"}},
+        "body": {},
+    },
+    "required": ["id", "status"],
+}
+_BATCH_SCHEMAS: Mapping[str, Schema] = {
+    "Batch": {
+        "type": "object",
+        "description": "Several requests in one.",
+        "properties": {"requests": {"type": "array", "items": ref("BatchRequest")}},
+        "required": ["requests"],
+    },
+    "Batch-answer": {
+        "type": "object",
+        "description": "The answers, in the order of the requests.",
+        "properties": {"responses": {"type": "array", "items": ref("BatchResponse")}},
+        "required": ["responses"],
+        "patternProperties": {"@": {}},
+    },
+    "BatchRequest": _BATCH_REQUEST,
+    "BatchRequest-method": {"type": "string", "enum": ["get", "post", "patch", "put", "delete"]},
+    "BatchResponse": _BATCH_RESPONSE,
 }
 
 
@@ -496,8 +523,11 @@ def _distinct(schemas: list[Schema]) -> list[Schema]:
 class Operations:
     """Creates the path items of the operations of one model."""
 
-    def __init__(self, edm: Edm, schemas: Schemas, parts: Parts, statuses: Mapping[str, int]) -> None:
+    def __init__(
+        self, edm: Edm, schemas: Schemas, parts: Parts, statuses: Mapping[str, int], *, whole: bool = True
+    ) -> None:
         self._edm = edm
+        self._whole = whole
         self._schemas = schemas
         self._parts = parts
         self._statuses = statuses
@@ -512,14 +542,18 @@ class Operations:
         *,
         collection: bool,
     ) -> dict[str, Any]:
-        """Return the operations bound to an entity or collection of this type, with and without their namespace."""
+        """Return the operations bound to an entity or collection of this type.
+
+        The whole document has each at two addresses, with and without its namespace.
+        """
         paths: dict[str, Any] = {}
         for operation in self._edm.schema.operations:
             if operation.binding != entity_type.name or operation.binding_collection != collection:
                 continue
             access = Access(kind="invoke", entity_set=entity_set, operation=operation)
             owner = f"{name}.collection" if collection else name
-            for called, suffix in ((operation.name, ""), (self._edm.qualified(operation.name), ".qualified")):
+            qualified = ((self._edm.qualified(operation.name), ".qualified"),) if self._whole else ()
+            for called, suffix in ((operation.name, ""), *qualified):
                 taken = [one["name"] for one in in_path]
                 end, parameters, item = self._item(operation, access, taken)
                 number = self._edm.overloads(operation).index(operation)
@@ -532,10 +566,10 @@ class Operations:
     def imports(self) -> dict[str, Any]:
         """Return the operations at the service root."""
         container = self._edm.schema.container
-        targets = [(one.name, one.action, Action) for one in container.action_imports]
-        targets += [(one.name, one.function, Function) for one in container.function_imports]  # type: ignore[misc]
+        targets = [(one.name, one.action, Action, one.entity_set) for one in container.action_imports]
+        targets += [(one.name, one.function, Function, one.entity_set) for one in container.function_imports]  # type: ignore[misc]
         paths: dict[str, Any] = {}
-        for name, target, kind in targets:
+        for name, target, kind, set_name in targets:
             overloads = [
                 one for one in self._edm.operations.get(target, ()) if isinstance(one, kind) and one.binding is None
             ]
@@ -543,8 +577,15 @@ class Operations:
                 end, parameters, item = self._item(operation, Access(kind="invoke", operation=operation), [])
                 (described_,) = item.values()
                 described_["operationId"] = name if number == 0 else f"{name}.{number}"
+                described_["tags"] = [set_name or self._set_of(operation) or ROOT_TAG]
                 paths[f"/{name}{end}"] = {"parameters": parameters, **item}
         return paths
+
+    def _set_of(self, operation: Operation) -> str | None:
+        """Return the only set with entities of the type that an operation returns."""
+        returned = operation.returns.entity_type if operation.returns else None
+        sets = [one.name for one in self._edm.entity_sets.values() if one.entity_type == returned]
+        return sets[0] if len(sets) == 1 else None
 
     def _item(
         self, operation: Operation, access: Access, taken: Sequence[str]
@@ -560,7 +601,7 @@ class Operations:
         if isinstance(operation, Function):
             end, parameters = function_parameters(operation, taken)
             return end, parameters, {"get": made}
-        schemas = {one.name: self._parameter(one) for one in operation.parameters}
+        schemas = {one.name: self._parameter(operation.name, one) for one in operation.parameters}
         return "", [], {"post": made | action_body(operation, schemas)}
 
     def _answers(self, operation: Operation) -> dict[str, Any]:
@@ -575,9 +616,9 @@ class Operations:
         minimal = {"204": answer("Done, with `Prefer: return=minimal`.")} if isinstance(operation, Action) else {}
         return {status: success, **minimal, **nothing}
 
-    def _parameter(self, one: Parameter) -> Schema:
+    def _parameter(self, operation: str, one: Parameter) -> Schema:
         if one.entity_type is None:
-            return {**described(one.annotations), **typed(one, for_input=True, suffix="-input")}
+            return self._schemas.parameter(operation, one)
         entity = self._schemas.create(self._edm.entity_types[one.entity_type])
         if one.collection:
             return {"type": "array", "items": entity}

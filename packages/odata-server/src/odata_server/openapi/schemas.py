@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from odata_server.csdl import model as csdl_model
-from odata_server.edm import ComplexType, Edm, EntityType, NavigationProperty, Property, ReturnType, StructuredType
-from odata_server.openapi.values import Schema, described, nullable, ref, typed
+from odata_server.edm import (
+    ComplexType,
+    Edm,
+    EntityType,
+    EnumType,
+    NavigationProperty,
+    Parameter,
+    Primitive,
+    Property,
+    ReturnType,
+    StructuredType,
+)
+from odata_server.openapi.values import Schema, described, is_union, nullable, ref, typed, union_name
 
 __all__ = ["Schemas", "is_required"]
 
@@ -34,6 +45,7 @@ class Schemas:
         edm: Edm,
         *,
         allowed_values: Mapping[str, Sequence[str]],
+        enum_names: Mapping[str, str],
         required: Callable[[EntityType, Property], bool],
         changeable: Callable[[EntityType, Property], bool],
         extras: Mapping[str, Schema],
@@ -41,6 +53,7 @@ class Schemas:
     ) -> None:
         self._edm = edm
         self._allowed = allowed_values
+        self._enum_names = enum_names
         self._required = required
         self._changeable = changeable
         self.extras = extras
@@ -112,7 +125,7 @@ class Schemas:
         if returns.entity_type is not None:
             name = returns.entity_type
             return self.collection(ref(name)) if returns.collection else self.entity(name)
-        schema = typed(returns, for_input=False)
+        schema = typed(returns, for_input=False, named=self._named("", returns))
         if isinstance(returns.type, ComplexType) and not returns.collection:
             return self.single(schema) if not self.extras else {"allOf": [schema, {"required": list(self.extras)}]}
         return self.single(schema)
@@ -146,7 +159,8 @@ class Schemas:
     def readable_property(self, owner: StructuredType, prop: Property) -> Schema:
         """Return the schema of a property in responses."""
         allowed = self._allowed.get(f"{owner.name}/{prop.name}")
-        schema = typed(prop, for_input=False, allowed=allowed, annotations=prop.annotations)
+        named = self._named(f"{owner.name}-{prop.name}", prop)
+        schema = typed(prop, for_input=False, allowed=allowed, annotations=prop.annotations, named=named)
         read_only = {"readOnly": True} if prop.computed else {}
         return _beside(schema, described(prop.annotations) | read_only)
 
@@ -157,6 +171,49 @@ class Schemas:
         target = ref(navigation.target)
         maybe = csdl_model.is_nullable(self._edm, owner, navigation)
         return _beside(nullable(target) if maybe else target, notes)
+
+    # ---- named values ----
+
+    def parameter(self, operation: str, parameter: Parameter) -> Schema:
+        """Return the schema of a parameter of an action that is not an entity."""
+        named = self._named(f"{operation}-{parameter.name}", parameter)
+        schema = typed(parameter, for_input=True, annotations=parameter.annotations, suffix="-input", named=named)
+        return {**described(parameter.annotations), **schema}
+
+    def names(self, name: str, names: Sequence[str]) -> Schema:
+        """Return a reference to the names that a query option takes, as a component."""
+        self.made.setdefault(name, {"type": "string", "enum": list(names)})
+        return ref(name)
+
+    def _named(self, name: str, typed_: Property | Parameter | ReturnType) -> Callable[[Schema], Schema]:
+        """Return a function that makes codes, and values of several types, components: generators name classes so.
+
+        ``name``: of a property's own codes, if the host has none for them and they are not an enumeration.
+        """
+
+        def hoisted(schema: Schema) -> Schema:
+            kind = typed_.type
+            if isinstance(kind, EnumType):
+                return self._enumeration(kind, schema)
+            if "enum" in schema:
+                codes = self._enum_names.get(name.replace("-", "/", 1), name)
+                self.made.setdefault(codes, {member: schema[member] for member in ("type", "enum")})
+                return ref(codes)
+            if "oneOf" in schema and isinstance(kind, Primitive):
+                union = union_name(typed_, schema)
+                self.made.setdefault(union, schema)
+                return ref(union)
+            return schema
+
+        return hoisted
+
+    def _enumeration(self, kind: EnumType, schema: Schema) -> Schema:
+        union = "oneOf" in schema
+        self.made.setdefault(kind.name, {**described(kind.annotations), **(schema["oneOf"][0] if union else schema)})
+        if not union:
+            return ref(kind.name)
+        self.made.setdefault(f"{kind.name}-input", {"oneOf": [ref(kind.name), *schema["oneOf"][1:]]})
+        return ref(f"{kind.name}-input")
 
     # ---- bodies ----
 
@@ -244,8 +301,15 @@ class Schemas:
 
     def _acceptable_property(self, owner: StructuredType, prop: Property, creating: bool) -> Schema:
         allowed = self._allowed.get(f"{owner.name}/{prop.name}")
-        schema = typed(prop, for_input=True, allowed=allowed, annotations=prop.annotations, suffix="-input")
+        named = self._named(f"{owner.name}-{prop.name}", prop)
+        schema = typed(
+            prop, for_input=True, allowed=allowed, annotations=prop.annotations, suffix="-input", named=named
+        )
         notes = described(prop.annotations, default=prop.default if creating else None)
+        if "default" in notes and is_union(prop):  # a class of several types has no number as its default
+            notes["description"] = " ".join(
+                [*notes.get("description", "").split(), f"Default: {notes.pop('default')}."]
+            )
         return _beside(schema, notes | ({"writeOnly": True} if prop.write_only else {}))
 
     def _complex_input(self, complex_type: ComplexType) -> Schema:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -21,7 +21,17 @@ from odata_server.edm import (
     ReturnType,
 )
 
-__all__ = ["Schema", "described", "is_deprecated", "nullable", "ref", "typed", "value_schema"]
+__all__ = [
+    "Schema",
+    "described",
+    "is_deprecated",
+    "is_union",
+    "nullable",
+    "ref",
+    "typed",
+    "union_name",
+    "value_schema",
+]
 
 Schema = dict[str, Any]
 
@@ -33,14 +43,20 @@ _RANGES = {
     Primitive.INT32: (-(2**31), 2**31 - 1),
     Primitive.INT64: (-(2**63), 2**63 - 1),
 }
+
+
+def _floating(precision: str) -> Schema:
+    return {"oneOf": [{"type": "number", "format": precision}, {"type": "string", "enum": ["NaN", "INF", "-INF"]}]}
+
+
 _PLAIN: Mapping[Primitive, Schema] = {
     Primitive.BOOLEAN: {"type": "boolean"},
     Primitive.DATE: {"type": "string", "format": "date"},
     Primitive.DATE_TIME_OFFSET: {"type": "string", "format": "date-time"},
-    Primitive.DOUBLE: {"anyOf": [{"type": "number", "format": "double"}, {"enum": ["NaN", "INF", "-INF"]}]},
+    Primitive.DOUBLE: _floating("double"),
     Primitive.DURATION: {"type": "string", "format": "duration"},
     Primitive.GUID: {"type": "string", "format": "uuid"},
-    Primitive.SINGLE: {"anyOf": [{"type": "number", "format": "float"}, {"enum": ["NaN", "INF", "-INF"]}]},
+    Primitive.SINGLE: _floating("float"),
     Primitive.TIME_OF_DAY: {"type": "string", "pattern": _CLOCK, "examples": ["09:30:00"]},
 }
 _WIDEST = 400  # digits of a Decimal without precision
@@ -53,10 +69,11 @@ def ref(name: str, kind: str = "schemas") -> Schema:
 
 def nullable(schema: Schema) -> Schema:
     """Return the same schema, or null."""
-    if "$ref" in schema or "anyOf" in schema:
-        options = schema.get("anyOf") or [{"$ref": schema["$ref"]}]
-        rest = {key: value for key, value in schema.items() if key not in ("$ref", "anyOf")}
-        return {**rest, "anyOf": [*options, {"type": "null"}]}
+    if "$ref" in schema:
+        rest = {key: value for key, value in schema.items() if key != "$ref"}
+        return {**rest, "anyOf": [{"$ref": schema["$ref"]}, {"type": "null"}]}
+    if "oneOf" in schema:
+        return {**schema, "oneOf": [*schema["oneOf"], {"type": "null"}]}
     if "type" not in schema:
         return schema
     kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
@@ -71,13 +88,16 @@ def typed(
     allowed: Sequence[str] | None = None,
     annotations: Iterable[Annotation] = (),
     suffix: str = "",
+    named: Callable[[Schema], Schema] = lambda schema: schema,
 ) -> Schema:
     """Return the schema of a property, parameter or return value that is not an entity.
 
     ``suffix`` selects the variant of complex types. ``allowed``: the only possible values, if a code list defines them.
+    ``named`` may replace the schema of a single value that is not null by a reference to a component.
     """
     schema = value_schema(typed_, for_input=for_input, suffix=suffix)
     _narrow(schema, annotations, allowed)
+    schema = named(schema)
     if typed_.collection:
         item = nullable(schema) if typed_.nullable else schema
         return {"type": "array", "items": item}
@@ -102,13 +122,30 @@ def value_schema(typed_: Property | Parameter | ReturnType, *, for_input: bool, 
     return dict(_PLAIN[kind])
 
 
+def is_union(typed_: Property | Parameter | ReturnType) -> bool:
+    """Return whether the value may be written as one of several types."""
+    return "oneOf" in value_schema(typed_, for_input=True)
+
+
+def union_name(typed_: Property | Parameter | ReturnType, schema: Schema) -> str:
+    """Return the name of the component of a primitive value that may be of several types: equal ones share it."""
+    kind = typed_.type.removeprefix("Edm.")  # type: ignore[union-attr]
+    if typed_.type in (Primitive.DOUBLE, Primitive.SINGLE):
+        return kind
+    sizes = [str(one) for one in (typed_.precision, typed_.scale) if one is not None]
+    number = schema["oneOf"][0]
+    low = [f"from-{number['minimum']}"] if "minimum" in number and typed_.type is Primitive.DECIMAL else []
+    high = [f"to-{number['maximum']}"] if "maximum" in number and typed_.type is Primitive.DECIMAL else []
+    return "-".join([kind, *sizes, *low, *high, "input"])
+
+
 def _enum(kind: EnumType, *, for_input: bool) -> Schema:
     names = [member.name for member in kind.members]
     if kind.is_flags:
         named: Schema = {"type": "string", "description": f"One or more of {', '.join(names)}, separated by commas."}
     else:
         named = {"type": "string", "enum": names}
-    return {"anyOf": [named, {"type": "integer"}]} if kind.numbers and for_input else named
+    return {"oneOf": [named, {"type": "integer"}]} if kind.numbers and for_input else named
 
 
 def _whole(kind: Primitive, *, for_input: bool) -> Schema:
@@ -117,7 +154,7 @@ def _whole(kind: Primitive, *, for_input: bool) -> Schema:
     if kind in (Primitive.INT32, Primitive.INT64):
         whole["format"] = kind.value.removeprefix("Edm.").lower()
     if kind is Primitive.INT64 and for_input:
-        return {"anyOf": [whole, {"type": "string", "pattern": "^-?[0-9]{1,18}$"}]}
+        return {"oneOf": [whole, {"type": "string", "pattern": "^-?[0-9]{1,18}$"}]}
     return whole
 
 
@@ -125,6 +162,7 @@ def _decimal(typed_: Property | Parameter | ReturnType, *, for_input: bool) -> S
     """Return the schema of a number; input may be a string, which no JSON library rounds."""
     number: Schema = {"type": "number"}
     scale = typed_.scale
+    notes: Schema = {} if scale is None else {"description": f"At most {scale} decimals; text is never rounded."}
     if typed_.precision is not None:
         limit = 10 ** (typed_.precision - (scale or 0))
         number |= {"exclusiveMinimum": -limit, "exclusiveMaximum": limit}
@@ -133,9 +171,7 @@ def _decimal(typed_: Property | Parameter | ReturnType, *, for_input: bool) -> S
     digits = (typed_.precision or _WIDEST) - (scale or 0)
     places = "" if scale == 0 else f"(\\.[0-9]{{1,{scale or typed_.precision or _WIDEST}}})?"
     text = {"type": "string", "pattern": f"^-?[0-9]{{1,{max(digits, 1)}}}{places}$"}
-    if scale is not None:
-        number["description"] = f"At most {scale} decimals."
-    return {"anyOf": [number, text]}
+    return {**notes, "oneOf": [number, text]}
 
 
 def _binary(max_length: int | None, *, for_input: bool) -> Schema:
@@ -186,12 +222,12 @@ def _narrow(schema: Schema, annotations: Iterable[Annotation], allowed: Sequence
     choices = values.get("Validation.AllowedValues")
     if allowed is None and isinstance(choices, tuple):
         allowed = [_json(choice.values["Value"]) for choice in choices if isinstance(choice, Record)]
-    if allowed is not None and "anyOf" not in schema and "$ref" not in schema:
+    if allowed is not None and "oneOf" not in schema and "$ref" not in schema:
         schema["enum"] = list(allowed)
     for term, keyword in (("Validation.Minimum", "minimum"), ("Validation.Maximum", "maximum")):
         bound = values.get(term)
         if isinstance(bound, int | Decimal) and not isinstance(bound, bool):
-            for numeric in (one for one in schema.get("anyOf", [schema]) if one.get("type") in ("number", "integer")):
+            for numeric in (one for one in schema.get("oneOf", [schema]) if one.get("type") in ("number", "integer")):
                 numeric[keyword] = _json(bound)
                 numeric.pop(f"exclusive{keyword.capitalize()}", None)
     if isinstance(pattern := values.get("Validation.Pattern"), str) and schema.get("type") == "string":
