@@ -63,6 +63,7 @@ POS = (
     "!promenade/web/odata/public",
     "!promenade/web/odata/public_endpoint",
     "!promenade/web/services/public_openapi",
+    "!promenade/web/http/reader_pages",
     "!promenade/web/http/downloads",
     "!promenade/web/odata/export",
     "!promenade/web/access/basic",

@@ -33,8 +33,10 @@ _INTRO = inspect.cleandoc(
     f"""
     Where other systems write and read what tills price by. Plain REST with JSON, and OData V4 at the same addresses. To
     begin with it: [Feed promotions from an ERP system](../how-to/public-api.md) and
-    [Use an OData client](../how-to/odata-clients.md). The same as metadata is at `/api/v1/$metadata`, as OpenAPI at
-    `/api/v1/openapi.json`, and to browse at `/api/v1/docs`.
+    [Use an OData client](../how-to/odata-clients.md). The same as metadata is at `/api/v1/$metadata`, and to browse at
+    `/api/v1/docs`. As OpenAPI it is at `/api/v1/openapi.json`, each operation once, and at `/api/v1/openapi-all.json`
+    with all addresses; `?tag=Promotions,Campaigns` leaves only the operations of these collections, and the schemas
+    that they reach. These need no token.
 
     Every request takes a bearer token, `Authorization: Bearer ...`, which names the tenant and the scopes:
     `PublicApi.Read` for GET and functions, `PublicApi.Write` for everything else. Neither implies the other: a client

@@ -24,7 +24,7 @@ _INTRO = inspect.cleandoc(
     """
     What came of promotions, budgets, coupons and experiments: OData V4, read only, from confirmed sales, up to date
     within a minute. The same as metadata is at `/reporting/$metadata`, as OpenAPI at `/reporting/openapi.json`, and to
-    browse at `/reporting/docs`.
+    browse at `/reporting/docs`; [`?tag=` and `openapi-all.json`](public-api.md) as there.
 
     Each of the scopes `svc.ReportReader`, which opens nothing else, `svc.Admin`, `svc.PromotionManager` and
     `svc.BudgetManager` reads every report; in a store the session of its administrator does, which sends the

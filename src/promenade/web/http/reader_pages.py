@@ -7,13 +7,19 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from functools import cache, lru_cache
 from html import escape
 from importlib.resources import files
+from typing import Protocol
+from urllib.parse import parse_qs
 
+import msgspec
 from starlette.types import Receive, Scope
 
+from odata_server.openapi.selection import select_tags
+from promenade.errors import Invalid
 from promenade.web.http.body import header
 from promenade.web.http.endpoint import Answer, Endpoint, Handler
 
@@ -26,6 +32,7 @@ _POLICY = (
 )
 _SAFE = [(b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer")]
 _JSON = (b"content-type", b"application/json")
+_PARTS_KEPT = 16  # documents of some tags; each is at most as large as the whole one
 _NONE = re.compile(rb"q=0(\.0*)?")
 
 
@@ -62,17 +69,50 @@ def _file(name: str) -> Handler:
     return answer
 
 
-def document_endpoint(route: str, render: Callable[[], bytes]) -> Endpoint:
-    """Return an endpoint for an interface description as JSON, rendered on first request and kept compressed.
+class Render(Protocol):
+    """Renders an interface description as JSON; ``whole``: with every address at which it is served."""
 
-    It contains no secrets and requires no token.
+    def __call__(self, *, whole: bool) -> bytes: ...
+
+
+def document_endpoints(root: str, render: Render) -> list[Endpoint]:
+    """Return `<root>/openapi.json` and `<root>/openapi-all.json`, which contain no secrets and require no token.
+
+    With ``?tag=A,B`` each has the operations of these tags only. It is rendered on the first request and kept
+    compressed; of the parts, those asked for last.
     """
-    compressed = cache(lambda: gzip.compress(render(), mtime=0))
 
-    async def answer(scope: Scope, receive: Receive) -> Answer:
-        return _compressible(scope, _JSON, compressed(), [(b"cache-control", b"no-cache"), *_SAFE])
+    def endpoint(name: str, *, whole: bool) -> Endpoint:
+        compressed = cache(lambda: gzip.compress(render(whole=whole), mtime=0))
 
-    return Endpoint(route, {"GET": answer})
+        @lru_cache(maxsize=_PARTS_KEPT)
+        def part(tags: frozenset[str]) -> bytes:
+            document = msgspec.json.decode(gzip.decompress(compressed()))
+            _check_tags(tags, [one["name"] for one in document["tags"]])
+            return gzip.compress(msgspec.json.encode(select_tags(document, tags)), mtime=0)
+
+        async def answer(scope: Scope, receive: Receive) -> Answer:
+            tags = _tags(scope)
+            body = compressed() if tags is None else part(tags)
+            return _compressible(scope, _JSON, body, [(b"cache-control", b"no-cache"), *_SAFE])
+
+        return Endpoint(f"{root}/{name}", {"GET": answer})
+
+    return [endpoint("openapi.json", whole=False), endpoint("openapi-all.json", whole=True)]
+
+
+def _tags(scope: Scope) -> frozenset[str] | None:
+    """Return the tags that the address names, separated by commas or one by one; None: it names none."""
+    given = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True).get("tag")
+    return None if given is None else frozenset(",".join(given).split(","))
+
+
+def _check_tags(tags: frozenset[str], known: Sequence[str]) -> None:
+    """Raises Invalid, naming the tag in the document that is most like an unknown one."""
+    for tag in sorted(tags.difference(known)):
+        shown = tag[:100]
+        nearest = max(known, key=lambda one: SequenceMatcher(None, shown.lower(), one.lower()).ratio())
+        raise Invalid("UNKNOWN_TAG", f"`{shown}` is not a tag of this document; the nearest one is `{nearest}`.", "tag")
 
 
 def _compressible(

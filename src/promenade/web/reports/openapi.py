@@ -17,7 +17,7 @@ from promenade.model.edm import edm_for
 from promenade.model.reports.operations import EXPORT_CSV, EXPORT_FILE, REPORT_TYPES
 from promenade.web.access.roles import ADMIN, BUDGET_MANAGER, PROMOTION_MANAGER, REPORT_READER, REPORTS
 from promenade.web.http.endpoint import Endpoint
-from promenade.web.http.reader_pages import document_endpoint, reader_endpoints
+from promenade.web.http.reader_pages import document_endpoints, reader_endpoints
 from promenade.web.odata.openapi import allowed_values, enum_names
 from promenade.web.odata.sheets import with_files
 
@@ -40,9 +40,8 @@ _DESCRIPTION = inspect.cleandoc(
 
 
 def reporting_documents() -> list[Endpoint]:
-    """Return `/reporting/openapi.json` and the page that shows it at `/reporting/docs`; no token is required."""
-    document = document_endpoint(f"{_ROOT}/openapi.json", render_reporting_openapi)
-    return [document, *reader_endpoints(_ROOT, "Reporting")]
+    """Return the documents, and the page at `/reporting/docs` that shows the shorter one; no token is required."""
+    return [*document_endpoints(_ROOT, render_reporting_openapi), *reader_endpoints(_ROOT, "Reporting")]
 
 
 def render_reporting_openapi(*, whole: bool = False) -> bytes:

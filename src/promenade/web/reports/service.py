@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 ROOT = "/reporting"
 # Paths below the root that are not OData resources: they have endpoints of their own.
-_NOT_ODATA = frozenset({"docs", "openapi.json"})
+_NOT_ODATA = frozenset({"docs", "openapi.json", "openapi-all.json"})
 
 
 class ReportingApi(ExportingApi):

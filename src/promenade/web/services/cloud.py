@@ -109,7 +109,7 @@ class CloudService:
 
     def _public(self) -> Served:
         from promenade.web.access.certificates import Certificates
-        from promenade.web.http.reader_pages import document_endpoint, reader_endpoints
+        from promenade.web.http.reader_pages import document_endpoints, reader_endpoints
         from promenade.web.imports.bulk import BulkImport
         from promenade.web.imports.master_data import MasterData
         from promenade.web.imports.status import ImportStatus
@@ -122,7 +122,7 @@ class CloudService:
             *BulkImport(context, authenticator).endpoints(),
             ImportStatus(context, authenticator).endpoint(),
             *MasterData(context, certificates, base_url=self._settings.mtls_url).endpoints(),
-            document_endpoint(f"{ROOT}/openapi.json", render_public_openapi),
+            *document_endpoints(ROOT, render_public_openapi),
             *reader_endpoints(ROOT, "Public API"),
         ]
         return endpoints, {ROOT: PublicApi(context, self._readers)}
