@@ -96,8 +96,18 @@ $(SITE_READY): | $(BIN)/python
 	  then touch $@; \
 	else rm -rf $(SITE); echo "no site: pip cannot fetch what requirements/site.lock names; it is not built"; fi
 
+# Generators of clients, which the tests run on our OpenAPI documents, are apart for the same reason.
+GENERATORS := build/generators
+GENERATORS_READY := $(GENERATORS)/.ready-$(shell cksum <requirements/generators.lock | cut -d' ' -f1)
+
+$(GENERATORS_READY): | $(BIN)/python
+	@rm -rf $(GENERATORS); $(BIN)/python -m venv $(GENERATORS)
+	@if $(GENERATORS)/bin/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes -r requirements/generators.lock; \
+	  then touch $@; \
+	else rm -rf $(GENERATORS); echo "no generators of clients: pip cannot fetch what requirements/generators.lock names; their tests are skipped"; fi
+
 .PHONY: check
-check: $(DEV_READY) $(CSDL_SCHEMAS) $(CLIENTS_READY) $(CHROMIUM_NEEDED) $(SITE_READY)  ## what continuous integration runs: format, lint, types, layers, docs, tests
+check: $(DEV_READY) $(CSDL_SCHEMAS) $(CLIENTS_READY) $(CHROMIUM_NEEDED) $(SITE_READY) $(GENERATORS_READY)  ## what continuous integration runs: format, lint, types, layers, docs, tests
 	@$(MAKE) -j 2 check-types check-rest
 	@echo "tests that hold a time by the clock"; timed=0; $(PYTEST) -q -m 'alone and not soak' || timed=$$?; \
 	echo "tests"; $(PYTEST) $(SIDE_BY_SIDE) -q -m 'not soak and not alone'; exit $$timed
@@ -146,7 +156,7 @@ SOAK ?= 100000
 THOROUGH := tests/engine tests/reliability tests/schemas tests/deploy
 
 .PHONY: soak
-soak: $(DEV_READY) $(CLIENTS_READY) $(CHROMIUM_NEEDED)  ## everything at full size and with many more examples; then a mixed load of SOAK=100000 operations
+soak: $(DEV_READY) $(CLIENTS_READY) $(CHROMIUM_NEEDED) $(GENERATORS_READY)  ## everything at full size and with many more examples; then a mixed load of SOAK=100000 operations
 	@$(PYTEST) -q --timeout 3600 -m 'soak and alone'
 	@HYPOTHESIS_PROFILE=thorough $(PYTEST) $(SIDE_BY_SIDE) -q --timeout 3600 -m 'not alone' $(THOROUGH)
 	@$(PYTEST) -q --timeout 3600 -m 'soak and not alone' $(addprefix --ignore ,$(THOROUGH))
@@ -162,6 +172,7 @@ lock: $(DEV_READY)  ## pin every dependency by version and hash (LOCK=--upgrade 
 	@$(COMPILE) $(LOCK) --group lock -o requirements/lock.lock
 	@$(COMPILE) $(LOCK) --group site -o requirements/site.lock
 	@$(COMPILE) $(LOCK) --group release -o requirements/release.lock
+	@$(COMPILE) $(LOCK) --group generators -o requirements/generators.lock
 
 .PHONY: ui
 ui: $(DEV_READY)  ## build the framework of the back office anew, with Node.js, into src/promenade/web/ui/framework
