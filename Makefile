@@ -63,7 +63,9 @@ CLIENTS_READY := $(CLIENTS)/.ready-$(CLIENTS_LOCKED)
 
 ESLINT := $(CLIENTS)/node_modules/.bin/eslint
 PRETTIER := $(CLIENTS)/node_modules/.bin/prettier
-SCRIPTS := "src/promenade/web/ui/app/**/*.js" "tests/ui_unit/*.mjs" "ui/*.mjs" "ui/types/*" eslint.config.mjs
+SCRIPTS := "src/promenade/web/ui/app/**/*.js" "tests/ui_unit/*.mjs" "ui/*.mjs" "ui/types/*" eslint.config.mjs \
+  "clients/typescript/*.json" "clients/typescript/src/*.ts" "tests/clients/typescript_sdk/*.mjs"
+LINTED := src/promenade/web/ui/app tests/ui_unit ui clients/typescript/src tests/clients/typescript_sdk
 
 $(CLIENTS_READY):
 	@rm -rf $(CLIENTS); mkdir -p $(CLIENTS); cp tests/clients/package.json tests/clients/package-lock.json $(CLIENTS)
@@ -121,8 +123,9 @@ check-rest:
 	@echo "lint"; $(BIN)/ruff check --quiet .
 	@if [ -x $(ESLINT) ]; then echo "format and lint of scripts"; \
 	  $(PRETTIER) --check --log-level warn $(SCRIPTS) || { echo "run: make format" >&2; exit 1; }; \
-	  $(ESLINT) src/promenade/web/ui/app tests/ui_unit ui; \
+	  $(ESLINT) $(LINTED); \
 	  echo "types of scripts"; node ui/check_types.mjs $(CLIENTS)/node_modules; \
+	  $(CLIENTS)/node_modules/.bin/tsc --project clients/typescript --noEmit; \
 	fi
 	@echo "layers"; $(BIN)/lint-imports --no-cache > $(VENV)/layers.txt || { cat $(VENV)/layers.txt >&2; exit 1; }
 	@echo "reference docs"; $(BIN)/python -m docs.generate --check
@@ -145,6 +148,10 @@ site: $(SITE_READY)  ## build the site of the documentation into build/site; a l
 .PHONY: pictures
 pictures: $(DEV_READY) $(CLIENTS_READY) $(CHROMIUM_NEEDED)  ## take the pictures of the back office in docs/pictures anew
 	@PROMENADE_PICTURES=1 $(PYTEST) -q tests/ui/test_pictures.py
+
+.PHONY: typescript-client
+typescript-client: $(CLIENTS_READY)  ## build the package of clients/typescript into build/, to be installed by npm
+	@cd clients/typescript && PATH="$(CURDIR)/$(CLIENTS)/node_modules/.bin:$$PATH" npm pack --silent --pack-destination $(CURDIR)/build
 
 .PHONY: bench
 bench: $(DEV_READY)  ## measure evaluation in-process and over HTTP (BENCH=--quick)

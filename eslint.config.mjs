@@ -1,5 +1,8 @@
-// The house rules of the back office's scripts, as tests/test_tidy.py holds Python's. `make check` runs this where npm can.
+// The house rules of scripts, as tests/test_tidy.py holds Python's. `make check` runs this where npm can.
 
+import {createRequire} from "node:module";
+
+const typescript = createRequire(process.argv[1])("typescript-eslint"); // beside ESLint, which is not in this folder
 const FUNCTION_LINES_MAX = 50;
 
 const oneScreen = {
@@ -89,6 +92,23 @@ const shared = {
 
 const namesOf = (globals) => Object.fromEntries(globals.map((name) => [name, "readonly"]));
 
+const typed = Object.fromEntries(
+  [
+    "await-thenable",
+    "consistent-type-imports",
+    "no-explicit-any",
+    "no-floating-promises",
+    "no-misused-promises",
+    "no-non-null-assertion",
+    "no-unnecessary-condition",
+    "no-unnecessary-type-assertion",
+    "no-unsafe-assignment",
+    "no-unused-vars",
+    "restrict-template-expressions",
+    "return-await"
+  ].map((rule) => [`@typescript-eslint/${rule}`, "error"])
+);
+
 export default [
   {ignores: ["ui/dist/**", "ui/node_modules/**", "ui/types/**", "ui/webapp/**"]},
   {
@@ -102,5 +122,25 @@ export default [
     files: ["tests/ui_unit/**/*.mjs", "ui/*.mjs"],
     languageOptions: {ecmaVersion: 2022, sourceType: "module", globals: namesOf(["URL", "process", "setTimeout"])},
     rules
+  },
+  {
+    ...shared,
+    files: ["tests/clients/typescript_sdk/*.mjs"],
+    languageOptions: {
+      ecmaVersion: 2022,
+      sourceType: "module",
+      globals: namesOf(["Response", "URL", "console", "fetch", "process", "setTimeout"])
+    },
+    rules: {...rules, "no-console": "off"}
+  },
+  {
+    linterOptions: shared.linterOptions,
+    files: ["clients/typescript/src/*.ts"],
+    plugins: {...shared.plugins, "@typescript-eslint": typescript.plugin},
+    languageOptions: {
+      parser: typescript.parser,
+      parserOptions: {project: "clients/typescript/tsconfig.json", tsconfigRootDir: import.meta.dirname}
+    },
+    rules: {...rules, "no-undef": "off", "no-unused-vars": "off", ...typed} // the compiler knows what is defined
   }
 ];

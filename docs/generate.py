@@ -1,4 +1,5 @@
-"""Generates docs/reference, and the back office's scripts of rule types, from the code: `make docs`.
+"""Generates docs/reference, the back office's scripts of rule types and the messages of clients/typescript from the
+code: `make docs`.
 
 With --check it only reports which of them are stale.
 """
@@ -23,6 +24,7 @@ from docs.public_page import public_api_page
 from docs.reporting_reference import reporting_page
 from docs.store_page import store_page
 from docs.sync_reference import sync_page
+from docs.typescript_messages import message_files
 from promenade import cli, events, metrics
 from promenade.engine.benefits import registry as benefits
 from promenade.engine.conditions import condition_types
@@ -74,13 +76,14 @@ def main() -> int:
     pages = {name: f"{NOTICE}\n\n{write().strip()}\n" for name, write in PAGES.items()} | {FILE_NAME: schema_text()}
     present = {path.name for path in REFERENCE.iterdir()}
     stale = [name for name, page in pages.items() if name not in present or (REFERENCE / name).read_text() != page]
-    scripts = {path: text for path, text in app_files().items() if path.read_text("utf-8") != text}
+    sources = app_files() | message_files()
+    scripts = {path: text for path, text in sources.items() if path.read_text("utf-8") != text}
     left_over = sorted(present - set(pages))
     if check:
         for name in [*stale, *left_over]:
             sys.stderr.write(f"docs/reference/{name} is not what the code says; run: make docs\n")
         for path in scripts:
-            sys.stderr.write(f"{path.name} of the back office is not what the code says; run: make docs\n")
+            sys.stderr.write(f"{path.name} is not what the code says; run: make docs\n")
         return 1 if stale or left_over or scripts else 0
     REFERENCE.mkdir(exist_ok=True)
     for name in stale:

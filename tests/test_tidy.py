@@ -395,7 +395,7 @@ def test_every_dependency_states_its_reason() -> None:
 
 # --- documentation ----------------------------------------------------------------------------------------------------
 
-PAGES = sorted([*ROOT.glob("*.md"), ROOT / "tests/README.md", *SDK.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), ROOT / "tests/README.md", *ROOT.glob("clients/*/*.md"), *ROOT.glob("docs/**/*.md")])
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 

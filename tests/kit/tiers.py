@@ -35,6 +35,7 @@ TIERS: dict[str, Tier] = {
     "tests/clients/python_sdk": "test",
     "tests/clients/python_sdk/test_readme.py": "check",
     "tests/clients/python_sdk/test_killed.py": "check",
+    "tests/clients/typescript_sdk": "check",
     "tests/contract": "test",
     "tests/demo": "check",
     "tests/demo/test_keeping.py": "test",
