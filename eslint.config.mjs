@@ -103,7 +103,6 @@ const typed = Object.fromEntries(
     "no-unnecessary-condition",
     "no-unnecessary-type-assertion",
     "no-unsafe-assignment",
-    "no-unused-vars",
     "restrict-template-expressions",
     "return-await"
   ].map((rule) => [`@typescript-eslint/${rule}`, "error"])
@@ -141,6 +140,12 @@ export default [
       parser: typescript.parser,
       parserOptions: {project: "clients/typescript/tsconfig.json", tsconfigRootDir: import.meta.dirname}
     },
-    rules: {...rules, "no-undef": "off", "no-unused-vars": "off", ...typed} // the compiler knows what is defined
+    rules: {
+      ...rules,
+      "no-undef": "off", // the compiler knows
+      "no-unused-vars": "off",
+      "@typescript-eslint/no-unused-vars": ["error", {ignoreRestSiblings: true}],
+      ...typed
+    }
   }
 ];

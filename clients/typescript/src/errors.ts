@@ -42,15 +42,22 @@ export class Refused extends PromenadeError {
   readonly field: string | undefined;
   /** All faults of the request. */
   readonly faults: readonly Fault[];
+  /** The ID under which a queue has set it aside. */
+  readonly command: string | undefined;
 
   constructor(
     code: string,
     detail: string,
-    about: About & {readonly field?: string | undefined; readonly faults?: readonly Fault[]} = {}
+    about: About & {
+      readonly field?: string | undefined;
+      readonly faults?: readonly Fault[];
+      readonly command?: string;
+    } = {}
   ) {
     super(code, detail, about);
     this.field = about.field;
     this.faults = about.faults ?? [];
+    this.command = about.command;
   }
 }
 

@@ -145,6 +145,11 @@ export class Till {
     return this.run(operations.heartbeat());
   }
 
+  /** @internal Wait for so many seconds. */
+  async sleep(seconds: number): Promise<void> {
+    return this.#caller.sleep(seconds);
+  }
+
   /** @internal Carry out an operation; without `repeats` send it once. */
   async run<Name extends keyof Answers>(operation: Operation<Name>, repeats = true): Promise<Answers[Name]> {
     return this.#caller.call(operation, repeats);
