@@ -48,6 +48,7 @@ TIERS: dict[str, Tier] = {
     "tests/docs/test_master_data.py": "check",
     "tests/docs/test_python_client.py": "check",
     "tests/docs/test_samples.py": "check",
+    "tests/docs/test_typescript_client.py": "check",
     "tests/docs/test_webhooks.py": "check",
     "tests/web/drafts": "test",
     "tests/doctor": "test",
