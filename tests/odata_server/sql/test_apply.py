@@ -196,8 +196,10 @@ CUSTOM = [
     ),
     # as UI5 asks: totals, then a page of groups with their count
     (
-        "concat(aggregate(stock,language),groupby((format),aggregate(stock))/filter(stock lt 300)/orderby(stock)/"
-        + "concat(aggregate($count as n),top(1)))",
+        (
+            "concat(aggregate(stock,language),groupby((format),aggregate(stock))/filter(stock lt 300)/orderby(stock)/"
+            "concat(aggregate($count as n),top(1)))"
+        ),
         [{"stock": 503, "language": None}, {"n": 2}, {"format": "Hardcover", "stock": 42}],
     ),
     ("topcount(2,stock)/aggregate(stock)", [{"stock": 433}]),
