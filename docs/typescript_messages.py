@@ -42,7 +42,9 @@ export const SHAPES = """
 def message_files() -> dict[Path, str]:
     """Return the files of messages with their contents."""
     published = json.loads(render_pos_openapi())
-    schemas = published["components"]["schemas"]
+    kinds = published["components"]["schemas"]
+    values = {f"#/components/schemas/{name}": kind for name, kind in kinds.items() if "properties" not in kind}
+    schemas = {name: _with_values(kind, values) for name, kind in kinds.items() if "properties" in kind}
     messages = {
         name.removesuffix("V2"): {
             field: one for field, one in schema["properties"].items() if (name, field) not in LEFT_OUT
@@ -65,6 +67,16 @@ def message_files() -> dict[Path, str]:
         FOLDER / "answers.ts": _file(f"{used}\n", *_interfaces(of_answers, about, False), _table(outcomes)),
         FOLDER / "shapes.ts": _file(f"{SHAPES.strip()} {_literal(shapes)} as const;\n"),
     }
+
+
+def _with_values(schema: Any, values: dict[str, Any]) -> Any:
+    """Return a schema in which named values, such as codes, stand where they are used."""
+    if isinstance(schema, list):
+        return [_with_values(one, values) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    named = values.get(schema.get("$ref", ""), {})
+    return named | {key: _with_values(one, values) for key, one in schema.items() if not (named and key == "$ref")}
 
 
 def _file(*parts: str) -> str:
@@ -96,10 +108,10 @@ def _kind(schema: dict[str, Any]) -> str:
     """Return text, time, decimal, integer, boolean, object, or the name of a message; with `[]` a list of them."""
     if "$ref" in schema:
         return str(schema["$ref"].rpartition("/")[2].removesuffix("V2"))
-    options = [one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"]
+    options = [one for one in _options(schema) if one.get("type") != "null"]
     if any(one.get("type") == "number" for one in options):
         return "decimal"
-    if "anyOf" in schema:
+    if options != [schema]:
         return _kind({"format": schema.get("format"), **options[0]})
     if schema["type"] == "array":
         return f"{_kind(schema['items'])}[]"
@@ -108,8 +120,14 @@ def _kind(schema: dict[str, Any]) -> str:
     return {"string": "text"}.get(schema["type"], str(schema["type"]))
 
 
+def _options(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the schemas of which a value fits one."""
+    choices = schema.get("anyOf") or schema.get("oneOf")
+    return [schema] if choices is None else [one for choice in choices for one in _options(choice)]
+
+
 def _may_be_null(schema: dict[str, Any]) -> bool:
-    return {"type": "null"} in schema.get("anyOf", [])
+    return {"type": "null"} in _options(schema)
 
 
 def _shape(fields: dict[str, Any], about: dict[str, Any]) -> Iterator[tuple[str, str]]:
