@@ -62,7 +62,8 @@ except SystemExit:
 SERVING = """
 import asyncio, pathlib, sys
 import promenade.cli
-from promenade.cli.console import configure_log, serving, warn_of_needless_power
+from promenade.cli.console import serving, warn_of_needless_power
+from promenade.cli.log_lines import configure_log
 from promenade.settings import Settings
 settings = Settings(data_dir=pathlib.Path(sys.argv[1]))
 with serving(settings):

@@ -125,6 +125,11 @@ async def opened_context(settings: Settings) -> AsyncIterator[Context]:
         await context.database.close()
 
 
+def edge_of(settings: Settings, app: ASGIApp) -> Edge:
+    """Return the outermost layer around an application."""
+    return Edge(app, new_id, Protection.of(settings), logs_requests=settings.access_log)
+
+
 class _Edition(ABC):
     """An edition as an ASGI application; its lifespan opens all resources."""
 
@@ -140,7 +145,7 @@ class _Edition(ABC):
     @contextlib.asynccontextmanager
     async def _lifespan(self, app: object) -> AsyncIterator[None]:
         async with opened_context(self._settings) as context, self._worker(context):
-            self._app = Edge(await self._served(context), new_id, Protection.of(self._settings))
+            self._app = edge_of(self._settings, await self._served(context))
             async with self._beside(context):
                 yield
 
@@ -215,7 +220,7 @@ class Cloud(_Edition):
             *self._health,
         ]
         listener = self._certified or bind(settings.mtls_host or settings.host, settings.mtls_port)
-        async with listening(Edge(routed(endpoints, {}), new_id, Protection.of(settings)), listener, material):
+        async with listening(edge_of(settings, routed(endpoints, {})), listener, material):
             yield
 
 

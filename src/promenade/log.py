@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
+_request: ContextVar[str | None] = ContextVar("request", default=None)
 _configure: list[Callable[[], None]] = []
 
 
 def configure_with(configure: Callable[[], None]) -> None:
     """Register ``configure`` to be called before the next event: it configures structlog."""
     _configure[:] = [configure]
+
+
+def serve_request(correlation_id: str) -> None:
+    """Note which request this task serves: every line that it logs says so."""
+    _request.set(correlation_id)
+
+
+def request_fields() -> dict[str, str]:
+    """Return what lines say of the request that is being served; nothing outside of one."""
+    found = _request.get()
+    return {} if found is None else {"correlation_id": found}
 
 
 class Logger:

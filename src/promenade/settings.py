@@ -41,6 +41,7 @@ _HOST_NAME = re.compile(
 )
 _SASL = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _TOPIC = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
+LOG_FORMATS = ("logfmt", "json")
 ENVELOPES = ("standard", "cloudevents", "cloudevents-binary")
 
 
@@ -99,6 +100,8 @@ class Settings:
     tenant_claims: tuple[str, ...] = ("zid", "tenant")
     scope_claims: tuple[str, ...] = ("scope",)
     group_claims: tuple[str, ...] = ("groups",)  # of an external issuer
+    log_format: str = LOG_FORMATS[0]
+    access_log: bool = False  # a line for each request
     metrics_token: str | None = None
     key_passphrase: str | None = field(default=None, repr=False)  # of private keys that are kept; None: not encrypted
     webhook_allow: tuple[str, ...] = ()  # hosts, host:port or networks that callbacks may reach privately or by http
@@ -140,6 +143,8 @@ class Settings:
             raise SettingsError("--workers above 1 needs PostgreSQL: give --database-url postgresql://...")
         if self.redis_url is not None and urlsplit(self.redis_url).scheme not in {"redis", "rediss", "unix"}:
             raise SettingsError("--redis-url must start with redis://, rediss:// or unix://.")
+        if self.log_format not in LOG_FORMATS:
+            raise SettingsError(f"--log-format must be one of {', '.join(LOG_FORMATS)}, not {self.log_format}.")
         self._check_tokens()
         if self.key_passphrase is not None and len(self.key_passphrase) < _PASSPHRASE_MIN:
             raise SettingsError(f"--key-passphrase must have at least {_PASSPHRASE_MIN} characters.")

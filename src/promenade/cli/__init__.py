@@ -20,9 +20,9 @@ from promenade.cli.client_commands import client
 from promenade.cli.console import (
     background_options,
     cache_option,
-    configure_log,
     database_options,
     listen_options,
+    log_option,
     make_data_dir,
     option,
     prepare_database,
@@ -106,6 +106,7 @@ def demo(host: str, port: int, seed: int, data_dir: Path | None) -> None:
 @database_options
 @cache_option
 @background_options
+@log_option
 @option(
     "--metrics-port",
     type=click.IntRange(1, 65535),
@@ -116,7 +117,9 @@ def worker(metrics_port: int | None, metrics_host: str, **options: Any) -> None:
     """Run background work in a separate process, beside `serve --workers N`."""
     settings = Settings(**options)
     with serving(settings):
-        configure_log()
+        from promenade.cli.log_lines import configure_log
+
+        configure_log(settings.log_format)
         warn_of_needless_power(settings)
         if metrics_port is not None:
             _serve_metrics(metrics_host, metrics_port)
@@ -270,11 +273,15 @@ def tenant_delete(tenant_id: str, confirm: str | None, no_wait: bool, **options:
 
 
 def _serve(settings: Settings) -> None:
-    from promenade.app import serve as serve_until_stopped
+    from functools import partial
 
-    configure_log()
+    from promenade.app import serve as serve_until_stopped
+    from promenade.cli.log_lines import configure_log
+
+    configure = partial(configure_log, settings.log_format)
+    configure()
     warn_of_needless_power(settings)
-    if not serve_until_stopped(settings, configure_log):
+    if not serve_until_stopped(settings, configure):
         raise SystemExit(1)
 
 

@@ -8,7 +8,6 @@ Every option can also be set by the variable PROMENADE_<OPTION>.
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from promenade.errors import NotFound, Unavailable
-from promenade.log import Logger, configure_with
-from promenade.settings import EDITIONS, ENVELOPES, KEEP_DAYS_MAX, WEBHOOK_RETRY_SCHEDULE, Settings
+from promenade.log import Logger
+from promenade.settings import EDITIONS, ENVELOPES, KEEP_DAYS_MAX, LOG_FORMATS, WEBHOOK_RETRY_SCHEDULE, Settings
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -103,6 +102,8 @@ mtls_options = _options(
     option("--mtls-crl", type=_file,
            help="Their revocation lists (PEM or DER); without a current one nobody is accepted."),
 )  # fmt: skip
+log_option = option("--log-format", type=click.Choice(LOG_FORMATS), default=LOG_FORMATS[0], show_default=True,
+                    help="Form of the lines of the log: key=value pairs, or JSON.")  # fmt: skip
 serve_options = _options(
     option("--edition", type=click.Choice(EDITIONS), default=EDITIONS[0], show_default=True,
            help="What the server is: the cloud, for many tenants and bearer tokens, or one store that works offline."),
@@ -132,6 +133,8 @@ serve_options = _options(
             help="Claims that list the scopes, the first present one counts (repeatable)."),
     option("--group-claim", "group_claims", multiple=True, default=("groups",), show_default=True,
             help="Claims that list the groups at an external issuer, the first present one counts (repeatable)."),
+    log_option,
+    option("--access-log", is_flag=True, help="Log each request: method, route, status, milliseconds, address."),
     passphrase_option,
     option("--metrics-token", help="Bearer token that opens /metrics beyond loopback."),
     background_options,
@@ -187,34 +190,6 @@ def _cell(value: object) -> str:
 def in_one_line(text: str) -> str:
     """Return a text, which may come from anywhere, without what could move the cursor or forge a line."""
     return "".join(one if one.isprintable() else " " for one in text)
-
-
-def configure_log() -> None:
-    """Log to standard error, one line of key=value pairs per event."""
-    import logging
-
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
-    logging.getLogger("httpx2").setLevel(logging.WARNING)  # otherwise a store's link logs two useless lines a minute
-    configure_with(_configure_structlog)
-
-
-def _configure_structlog() -> None:
-    import logging
-
-    import structlog
-
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"]),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-        cache_logger_on_first_use=True,
-    )
 
 
 # ---- the database of a command ---------------------------------------------------------------------------------------

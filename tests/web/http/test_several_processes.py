@@ -64,7 +64,7 @@ def test_any_process_takes_the_tokens_of_any_other_from_the_first_moment_and_log
     with ThreadPoolExecutor(16) as tills:
         while len(answered) < WORKERS:  # some may still be starting; the test's own timeout is the bound
             answered.update(tills.map(first_sale, range(48)))
-    started = "INFO uvicorn.error: Application startup complete."
+    started = 'event="Application startup complete."'
     while (logs / "chain.log").read_text().count(started) < WORKERS:
         assert httpx2.get(f"{service.url}/health", timeout=30).status_code == 200  # the test's own timeout is the bound
 

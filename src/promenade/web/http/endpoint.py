@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from promenade import metrics
 from promenade.errors import Invalid, Misdirected, NotAllowed, NotFound, PromenadeError
-from promenade.log import Logger
+from promenade.log import Logger, serve_request
 from promenade.web.http.body import Disconnected, header
 from promenade.web.http.problems import Headers, body_of, headers_of, internal_body, status_of
 from promenade.web.http.protection import Protection
@@ -118,10 +118,18 @@ def url_is_too_long(scope: Scope) -> bool:
 class Edge:
     """The outermost layer: correlation ids, HTTP metrics, protection, and the handler of unexpected errors."""
 
-    def __init__(self, app: ASGIApp, new_id: Callable[[], str], protection: Protection | None = None) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        new_id: Callable[[], str],
+        protection: Protection | None = None,
+        *,
+        logs_requests: bool = False,
+    ) -> None:
         self._app = app
         self._new_id = new_id
         self._protection = protection or Protection()
+        self._logs_requests = logs_requests
         self._observers: dict[tuple[str, str, int], Callable[[float], None]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -131,6 +139,7 @@ class Edge:
         started = time.perf_counter()
         correlation_id = _correlation_id(scope) or self._new_id().encode("ascii")
         scope["promenade.correlation_id"] = correlation_id
+        serve_request(correlation_id.decode("ascii"))
         protection = self._protection
         if protection.public_url is not None:
             scope["odata_server.origin"] = protection.public_url
@@ -152,7 +161,7 @@ class Edge:
         except Disconnected:
             status = status or 499  # the client is gone; 499 is the conventional status for that in logs
         except Exception:
-            _log.exception("request failed", correlation_id=correlation_id.decode("ascii"), path=scope["path"])
+            _log.exception("request failed", path=scope["path"])
             if status:
                 raise  # part of an answer was sent; the server closes the connection
             status = 500
@@ -176,6 +185,12 @@ class Edge:
 
             self._observers[key] = observe
         observe(seconds)
+        if self._logs_requests:
+            method, route, _ = key
+            address = (scope.get("client") or ("", 0))[0]
+            _log.info(
+                "request", method=method, route=route, status=status, ms=round(seconds * 1000, 3), address=address
+            )
 
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -1,0 +1,96 @@
+"""The lines of the log: one form for all of them, whoever writes them, as key=value pairs or as JSON.
+
+structlog writes what this program logs; libraries log by the standard library, whose records get the same form here, so
+that a server that starts well does not load structlog.
+"""
+
+# ruff: noqa: PLC0415 -- see above
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+from collections.abc import Callable, Mapping, MutableMapping
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from promenade.log import configure_with, request_fields
+from promenade.settings import LOG_FORMATS
+
+__all__ = ["configure_log"]
+
+LOGFMT, JSON = LOG_FORMATS
+_KEYS = ("timestamp", "level", "event")
+_BARE = re.compile(r"[^\s\"'=\\]+")
+
+
+def configure_log(form: str = LOGFMT) -> None:
+    """Log to standard error, one line per event, in one of `LOG_FORMATS`."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Lines(form))
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+    logging.getLogger("httpx2").setLevel(logging.WARNING)  # otherwise a store's link logs two useless lines a minute
+    configure_with(partial(_configure_structlog, form))
+
+
+class _Lines(logging.Formatter):
+    """Writes records of the standard library."""
+
+    def __init__(self, form: str) -> None:
+        super().__init__()
+        self._render = _json if form == JSON else _logfmt
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = {
+            "timestamp": datetime.fromtimestamp(record.created, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+            "logger": record.name,
+            **request_fields(),
+        }
+        if record.exc_info:
+            fields["exception"] = self.formatException(record.exc_info)
+        return self._render(fields)
+
+
+def _json(fields: Mapping[str, Any]) -> str:
+    return json.dumps(fields, default=str)
+
+
+def _logfmt(fields: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}={_value(value)}" for name, value in fields.items())
+
+
+def _value(value: object) -> str:
+    text = str(value)
+    return text if _BARE.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+
+
+def _configure_structlog(form: str) -> None:
+    import structlog
+
+    renderer: Callable[..., str | bytes] = structlog.processors.LogfmtRenderer(key_order=_KEYS)
+    if form == JSON:
+        renderer = structlog.processors.JSONRenderer(serializer=partial(json.dumps, default=str))
+    structlog.configure(
+        processors=[
+            _of_request,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+
+
+def _of_request(logger: object, method: str, fields: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Add which request is being served, unless the event names another."""
+    for name, value in request_fields().items():
+        fields.setdefault(name, value)
+    return fields

@@ -1,0 +1,88 @@
+"""The log has one form, whoever writes the line: key=value pairs or JSON, with the request that it is about."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from promenade.cli.log_lines import _Lines
+from promenade.log import request_fields, serve_request
+from promenade.settings import Settings, SettingsError
+from tests.conftest import StartService
+
+BOTH = """
+import logging
+from promenade.cli.log_lines import configure_log
+from promenade.log import Logger, serve_request
+configure_log("{form}")
+serve_request("c-1")
+logging.getLogger("library").warning("has %s", 'a "word"\\nlevel=faked')
+Logger("own").warning("happened", to="x y", number=1)
+try:
+    raise ValueError("wrong")
+except ValueError:
+    logging.getLogger("library").exception("failed")
+    Logger("own").exception("failed", tenant="acme")
+"""
+
+
+def lines(form: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", BOTH.format(form=form)], capture_output=True, text=True, check=True, timeout=300
+    )
+    return done.stderr.splitlines()
+
+
+def test_json_is_one_object_per_line() -> None:
+    found: list[dict[str, Any]] = [json.loads(line) for line in lines("json")]
+    assert [(one["level"], one["event"]) for one in found] == [
+        ("warning", 'has a "word"\nlevel=faked'),
+        ("warning", "happened"),
+        ("error", "failed"),
+        ("error", "failed"),
+    ]
+    assert {one["correlation_id"] for one in found} == {"c-1"}
+    assert all(one["timestamp"].endswith("Z") for one in found)
+    assert (found[1]["to"], found[1]["number"]) == ("x y", 1)
+    assert all("ValueError: wrong" in one["exception"] for one in found[2:])
+
+
+def test_pairs_are_one_line_per_event() -> None:
+    found = lines("logfmt")
+    assert len(found) == 4
+    assert all(line.startswith("timestamp=") and "correlation_id=c-1" in line for line in found)
+    assert 'event="has a \\"word\\"\\nlevel=faked"' in found[0]
+    assert 'level=warning event=happened to="x y"' in found[1]
+
+
+def test_outside_of_a_request_there_is_none() -> None:
+    assert request_fields() == {}
+    record = logging.LogRecord("library", logging.INFO, __file__, 1, "ready", (), None)
+    assert "correlation_id" not in _Lines("json").format(record)
+    with pytest.raises(SettingsError, match="--log-format must be one of logfmt, json"):
+        Settings(log_format="xml")
+    serve_request("c-2")
+    assert request_fields() == {"correlation_id": "c-2"}
+
+
+def test_a_service_logs_each_request_if_asked(server: StartService, tmp_path: Path) -> None:
+    service = server("--data-dir", str(tmp_path), "--log-format", "json", "--access-log")
+    httpx2.get(f"{service.url}/api/v1/Articles(1)?secret=x", headers={"x-correlation-id": "c-3"}, timeout=60)
+    assert service.stop() == 0
+    found = [json.loads(line) for line in service.output().splitlines()]
+    (request,) = [one for one in found if one.get("correlation_id") == "c-3"]
+    assert request.pop("ms") > 0
+    del request["timestamp"]
+    assert request == {
+        "level": "info", "event": "request", "correlation_id": "c-3", "method": "GET", "route": "/api/v1/Articles",
+        "status": 401, "address": "127.0.0.1",
+    }  # fmt: skip
+    assert "secret" not in service.output()
+    assert any(one["event"] == "Application startup complete." for one in found)
