@@ -104,7 +104,7 @@ def test_the_healthcheck_tells_a_service_from_none() -> None:
     with Receiver() as answering:
         here = check.replace("127.0.0.1:8080", f"127.0.0.1:{answering.port}")
         assert subprocess.run([sys.executable, "-c", here], check=False).returncode == 0
-        assert [one.path for one in answering.requests()] == ["/health"]
+        assert [one.path for one in answering.requests()] == ["/health/live"]
     assert subprocess.run([sys.executable, "-c", here], check=False, stderr=subprocess.DEVNULL).returncode == 1
 
 

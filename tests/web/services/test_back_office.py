@@ -15,6 +15,7 @@ import pytest
 
 from promenade.web.access.sign_in import built_in_sign_in
 from promenade.web.http.endpoint import Edge
+from promenade.web.http.protection import Hosts, Protection
 from promenade.web.http.routing import routed
 from promenade.web.services.back_office import back_office_endpoints, file_address
 from tests.kit.databases import Databases
@@ -153,7 +154,7 @@ async def test_tills_do_not_wait_while_files_are_packed_and_unpacked(
     endpoints = back_office_endpoints(
         cast("Any", None), "cloud", built_in_sign_in("https://shop.example"), cast("Any", None)
     )
-    transport = httpx2.ASGITransport(Edge(routed(endpoints, {}), lambda: "id"))
+    transport = httpx2.ASGITransport(Edge(routed(endpoints, {}), lambda: "id", Protection(Hosts(["shop.example"]))))
     async with httpx2.AsyncClient(transport=transport, base_url="https://shop.example") as http:
         for name in ("app/Component.js", "app/Component-preload.js", "framework/sap-ui-core.js"):
             answer = await http.get(file_address(name), headers={"accept-encoding": accepted})

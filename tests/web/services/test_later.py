@@ -52,7 +52,7 @@ async def test_concurrent_first_requests_build_the_routes_once() -> None:
         return [Endpoint("/late/here", {"GET": answer})], {}
 
     app = Edge(routed([], {"/late": Later(make)}), lambda: "id")
-    async with AsyncClient(transport=ASGITransport(app), base_url="http://late") as client:
+    async with AsyncClient(transport=ASGITransport(app), base_url="http://localhost") as client:
         assert not made
         found = await asyncio.gather(*(client.get("/late/here") for _ in range(5)), client.get("/late/there"))
     assert [one.status_code for one in found] == [200, 200, 200, 200, 200, 404]
@@ -72,5 +72,5 @@ async def test_a_failed_build_of_routes_is_retried() -> None:
         return [Endpoint("/late", {"GET": answer})], {}
 
     app = Edge(routed([], {"/late": Later(make)}), lambda: "id")
-    async with AsyncClient(transport=ASGITransport(app), base_url="http://late") as client:
+    async with AsyncClient(transport=ASGITransport(app), base_url="http://localhost") as client:
         assert [(await client.get("/late")).status_code for _ in range(3)] == [500, 200, 200]

@@ -149,7 +149,7 @@ class Edge:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = protection.added(message.get("headers", ()))
+                message["headers"] = protection.added(status, message.get("headers", ()))
             await send(message)
 
         metrics.http_requests_in_flight.inc()

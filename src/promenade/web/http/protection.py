@@ -77,9 +77,14 @@ class Protection:
         names = [*settings.allowed_hosts, *reached]
         return cls(Hosts(names), None if settings.public_url is None else settings.base_url)
 
-    def added(self, headers: Iterable[tuple[bytes, bytes]]) -> Headers:
-        """Return the headers of an answer with those of ours that it has not set itself."""
+    def added(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> Headers:
+        """Return the headers of an answer with those of ours that it has not set itself.
+
+        A 304 gets none: browsers would give them to the answer that they have kept.
+        """
         given = list(headers)
+        if status == 304:
+            return given
         names = {name for name, _ in given}
         return [*given, *(one for one in self._always if one[0] not in names)]
 

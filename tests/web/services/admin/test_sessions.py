@@ -18,6 +18,7 @@ from promenade.web.access.sessions import IDLE, Sessions
 from promenade.web.access.tokens import VerificationKey
 from promenade.web.access.trust_shown import Trust
 from promenade.web.http.endpoint import Edge
+from promenade.web.http.protection import Hosts, Protection
 from promenade.web.http.rate_limits import RateLimits
 from promenade.web.odata.public import PublicApi
 from promenade.web.pricing.pos import Pos
@@ -99,7 +100,7 @@ async def office(database: Database) -> AsyncIterator[Office]:
         target = admin if scope["path"].startswith("/admin") else public
         await pos.get(scope["path"], target)(scope, receive, send)
 
-    edge = Edge(app, context.new_id)
+    edge = Edge(app, context.new_id, Protection(Hosts(["store.example"])))
     transport = httpx2.ASGITransport(app=edge)
     async with httpx2.AsyncClient(transport=transport, base_url="http://store.example") as http:
         yield Office(http, clock, sessions)
