@@ -1,18 +1,20 @@
 """What the site of the documentation needs beyond mkdocs: pages from outside ``docs``, their links, and ``llms.txt``.
 
 The pages are written for the repository, so their links are paths of it. On the site they lead to pages; what has no
-page there, such as a source file, is named without a link. `mkdocs.yml` uses this module as a hook.
+page there, such as a source file, is named without a link. Blocks of code with titles that follow each other, such as
+the same request in three languages, are tabs on the site. `mkdocs.yml` uses this module as a hook.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
-__all__ = ["OUTSIDE", "linked", "on_config", "on_files", "on_page_markdown", "on_post_build", "page_of"]
+__all__ = ["OUTSIDE", "linked", "on_config", "on_files", "on_page_markdown", "on_post_build", "page_of", "tabbed"]
 
 ROOT = Path(__file__).parent.parent
 OUTSIDE = {
@@ -27,6 +29,9 @@ OUTSIDE = {
 
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 _FENCE = re.compile(r"^(```.*?^```)$", re.MULTILINE | re.DOTALL)
+_TITLED = r'^```\w+ title="([^"\n]+)"\n.*?^```$'
+_TABS = re.compile(rf"(?:{_TITLED}\n*){{2,}}", re.MULTILINE | re.DOTALL)
+_TAB = re.compile(_TITLED, re.MULTILINE | re.DOTALL)
 _ELSEWHERE = re.compile(r"^([a-z]+:|#|/)")
 
 
@@ -70,6 +75,17 @@ def linked(text: str, page: str) -> str:
     return "".join(part if part.startswith("```") else _LINK.sub(moved, part) for part in _FENCE.split(text))
 
 
+def tabbed(text: str) -> str:
+    """Return the text of a page with a tab for each of the titled blocks of code that follow each other."""
+
+    def tab(block: re.Match[str]) -> str:
+        language, _, code = block[0].partition("\n")
+        shown = f"{language.split()[0]}\n{code}"
+        return f'=== "{block[1]}"\n\n{textwrap.indent(shown, "    ")}'
+
+    return _TABS.sub(lambda blocks: "\n\n".join(map(tab, _TAB.finditer(blocks[0]))) + "\n\n", text)
+
+
 def _pages_in(folder: str) -> list[str]:
     names = sorted(path.name for path in (ROOT / "docs" / folder).glob("*.md"))
     return [f"{folder}/{name}" for name in sorted(names, key=lambda name: name != "README.md")]
@@ -107,8 +123,8 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: _Page, **_: Any) -> str:
-    """Let links lead to pages of the site."""
-    return linked(markdown, page.file.src_uri)
+    """Let links lead to pages of the site, and make tabs."""
+    return tabbed(linked(markdown, page.file.src_uri))
 
 
 def on_post_build(config: Any) -> None:

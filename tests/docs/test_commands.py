@@ -13,7 +13,7 @@ from promenade import cli
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs/how-to").glob("*.md"))]
-BLOCK = re.compile(r"^ *```\w*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^ *```\w*(?: title=.*?)?\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
 
 def typed(page: Path) -> list[list[str]]:

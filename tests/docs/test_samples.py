@@ -40,7 +40,7 @@ TOURS = (
 )
 
 TOKENS = ("TOKEN=", "API_TOKEN=", "ADMIN_TOKEN=")
-BLOCK = re.compile(r"^```(sh|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(sh|json)(?: title=\"curl\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

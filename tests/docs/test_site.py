@@ -73,3 +73,44 @@ def test_programs_find_all_pages_in_one_file(tmp_path: Path) -> None:
     till = "A till asks for the price of a basket, shows it, and confirms what was paid."
     assert f"- [Connect a till](paths/till.html): {till}\n" in text
     assert text.count("\n- [") == len(PAGES)
+
+
+TABS = """Ask:
+
+```sh title="curl"
+curl
+
+more
+```
+
+```py title="Python"
+print()
+```
+
+It answers:
+
+```json
+{}
+```
+
+```sh title="alone"
+ls
+```
+"""
+
+
+def test_titled_blocks_that_follow_each_other_are_tabs() -> None:
+    one = (
+        '=== "curl"\n\n    ```sh\n    curl\n\n    more\n    ```\n\n=== "Python"\n\n    ```py\n    print()\n    ```\n\n'
+    )
+    assert site.tabbed(TABS) == f"Ask:\n\n{one}It answers:{TABS.partition('It answers:')[2]}"
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_each_request_is_shown_in_all_languages_or_in_none(path: str) -> None:
+    """Whoever reads on in a language finds the next step in it; what comes first has no `curl`."""
+    groups = re.findall(r'^=== "(.+)"\n\n(?:    .*\n|\n)+', site.tabbed((ROOT / path).read_text()), re.MULTILINE)
+    languages = ["curl", "Python", "TypeScript"]
+    if groups:
+        assert groups[:2] == languages[1:]
+        assert groups[2:] == languages * (len(groups[2:]) // 3)
