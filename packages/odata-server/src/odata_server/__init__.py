@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from odata_server.links import Links
     from odata_server.negotiation import Dialect, accepts, json_dialect, require_json_body, version_of
     from odata_server.openapi.document import render_openapi
+    from odata_server.openapi.selection import select_tags
     from odata_server.parse import parse_options
     from odata_server.payload import check_structure, decode_entity, decode_json, decode_parameters
     from odata_server.resources import Kind, Resource, resolve
@@ -186,6 +187,7 @@ __all__ = [
     "request_of",
     "require_json_body",
     "resolve",
+    "select_tags",
     "send_response",
     "version_of",
     "with_drafts",
@@ -193,7 +195,7 @@ __all__ = [
 
 _MODULES = (
     *("edm", "errors", "http", "draft", "syntax", "source", "hooks", "links", "negotiation", "parse", "payload"),
-    *("transport", "resources", "service", "openapi.document"),
+    *("transport", "resources", "service", "openapi.document", "openapi.selection"),
 )
 """Where the names are, the modules that load least first."""
 _WITH_SQLALCHEMY = {
