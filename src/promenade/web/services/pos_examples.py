@@ -1,28 +1,21 @@
-"""Requests of tills as examples in the OpenAPI document: a test sends each of them to the service."""
+"""Requests of tills and their answers as examples in the OpenAPI document, recorded from a demo.
+
+A test plays them against the service: each request succeeds, and its answer has the members that the example has.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import Any
 
-_BASKET: Mapping[str, Any] = {
-    "posGroupCode": "DE-HAM",
-    "header": {"transactionId": "0042-20260302-0815"},
-    "customer": {"customerId": "C-1001"},
-    "items": [{"articleNumber": "100078", "quantity": 2, "unitPrice": 8.69}],
-}
+import msgspec
 
-POS_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
-    "evaluate": {"request": _BASKET},
-    "simulate": {"request": _BASKET},
-    "confirm": {
-        "request": {
-            "header": {"transactionId": "0042-20260302-0815", "transactionCounter": 1, "receiptId": "R-815"},
-            "transactionId": "0042-20260302-0815",
-            "appliedPromotions": [],
-        }
-    },
-    "cancel": {"transactionId": "0042-20260302-0815", "transactionCounter": 1, "reason": "Card refused"},
-    "validateCoupon": {"code": "WELCOME10", "customerId": "C-1001"},
-}
-"""By the name of the operation; in the order in which a till sends them."""
+__all__ = ["pos_examples"]
+
+
+def pos_examples() -> Mapping[str, Mapping[str, Any]]:
+    """Return operation -> ``request``, if it has a body, and ``answer``; in the order in which a till sends them."""
+    text = files("promenade.web.services").joinpath("pos_examples.json").read_bytes()
+    found: dict[str, dict[str, Any]] = msgspec.json.decode(text)
+    return found

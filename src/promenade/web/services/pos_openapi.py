@@ -27,7 +27,7 @@ from promenade.web.pricing.responses import (
     is_moment,
 )
 from promenade.web.services.monitoring import Heartbeat
-from promenade.web.services.pos_examples import POS_EXAMPLES
+from promenade.web.services.pos_examples import pos_examples
 from promenade.workflows.sales.cancel import CancelResponse
 from promenade.workflows.sales.confirm import MESSAGE
 
@@ -104,13 +104,15 @@ _TAGS: Mapping[str, str] = {
     "Customers": "A customer's points.",
     "Service": "Whether the service can be relied on.",
 }
-_EXAMPLES: Mapping[str, tuple[str, Any]] = {
-    "evaluate": ("Two pieces of an article", POS_EXAMPLES["evaluate"]),
-    "simulate": ("The same, kept nowhere", POS_EXAMPLES["simulate"]),
-    "confirm": ("The sale of an iteration", POS_EXAMPLES["confirm"]),
-    "cancel": ("The sale is undone", POS_EXAMPLES["cancel"]),
-    "validateCoupon": ("A code that a customer shows", POS_EXAMPLES["validateCoupon"]),
+_EXAMPLES: Mapping[str, str] = {
+    "evaluate": "Two pieces of an article",
+    "simulate": "The same, kept nowhere",
+    "confirm": "The sale of an iteration",
+    "cancel": "The sale is undone",
+    "validateCoupon": "A code that a customer shows",
+    "issueCoupons": "One coupon for a customer",
 }
+"""What some of the examples show; others show what their operation does."""
 
 
 def render_pos_openapi(*, whole: bool = False) -> bytes:
@@ -178,17 +180,26 @@ def _is_canonical(item: Mapping[str, Any]) -> bool:
 
 
 def _paths() -> dict[str, Any]:
-    """Return all paths, each operation with its tag and example."""
+    """Return all paths, each operation with its tag and examples."""
     paths = _sale_paths() | _plain_paths() | _read_paths()
+    examples = pos_examples()
     for path, item in paths.items():
         for operation in item.values():
             name = operation["operationId"].partition(".")[0]
             operation["tags"] = [_tag_of(path, name)]
-            if name in _EXAMPLES:
-                summary, value = _EXAMPLES[name]
-                content = operation["requestBody"]["content"]["application/json"]
+            summary = _EXAMPLES.get(name, operation["summary"])
+            for content, value in _bodies(operation, examples[name]):
                 content["examples"] = {name: {"summary": summary, "value": value}}
     return paths
+
+
+def _bodies(operation: Mapping[str, Any], example: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Yield the content of the request and of the answer of an operation, each with the example for it."""
+    if "request" in example:
+        yield operation["requestBody"]["content"]["application/json"], example["request"]
+    for status, response in operation["responses"].items():
+        if status.startswith("2"):
+            yield response["content"]["application/json"], example["answer"]
 
 
 def _tag_of(path: str, operation: str) -> str:
