@@ -19,15 +19,18 @@ from tests.contract.conftest import MINE, _seed
 from tests.kit.databases import DIALECTS, Databases, Dialect
 from tests.kit.service import Service
 from tests.kit.tenants import make_clients, make_tenants
-from tests.schemas.nearly_sound import COUPON_CODES
-from tests.web.conftest import OPENED, furnish, run
+from tests.schemas.nearly_sound import COUPON_CODES, RIVALS
+from tests.web.conftest import OPENED, basket, furnish, item, run
 
-SHOP = "shop"
+SHOP, RIVAL = "shop", "rival"
 
 
 @dataclass
 class Served:
-    """The service, and tokens: public API and reporting for `MINE`, the POS service for a separate shop."""
+    """The service, and tokens: public API and reporting for `MINE`, the POS service for a separate shop.
+
+    A rival has a shop, coupons and sales with the same codes and numbers; its texts contain `RIVALS`.
+    """
 
     service: Service
     dialect: Dialect
@@ -37,9 +40,9 @@ class Served:
     manager_token: str
 
 
-async def _furnish_coupons(database_url: str) -> None:
+async def _furnish_coupons(database_url: str, tenant: str, name: str) -> None:
     database = await open_database(database_url)
-    kind = {"ID": str(uuid.uuid4()), "code": "SAVE", "name": "Save", "status": "ACTIVE"}
+    kind = {"ID": str(uuid.uuid4()), "code": "SAVE", "name": name, "status": "ACTIVE"}
     codes = [
         {"ID": str(uuid.uuid4()), "couponType_ID": kind["ID"], "code": code, "status": "ACTIVE"}
         for code in COUPON_CODES
@@ -50,9 +53,19 @@ async def _furnish_coupons(database_url: str) -> None:
         await insert_rows(session, "CouponCodes", codes, at=OPENED, by="tests")
 
     try:
-        await database.write(work, tenant=SHOP)
+        await database.write(work, tenant=tenant)
     finally:
         await database.close()
+
+
+def _sell_to_rivals(url: str, till_token: str) -> None:
+    """Confirm sales of the rival under the numbers and for the customer that requests of the shop will name."""
+    with httpx2.Client(base_url=f"{url}/pos/v2", headers={"authorization": f"Bearer {till_token}"}, timeout=30) as till:
+        for number in ("T1", *(f"sale-{one}" for one in range(1, 11))):
+            more = {"header": {"transactionId": number, "receiptId": RIVALS}, "customer": {"customerId": "C1"}}
+            priced = till.post("evaluate", json=basket(items=[item(articleNumber=RIVALS)], **more)).raise_for_status()
+            sale = {"header": priced.json()["meta"]["header"], "transactionId": number, "appliedPromotions": []}
+            till.post("confirm", json={"request": sale}).raise_for_status()
 
 
 @pytest.fixture(scope="package", params=DIALECTS)
@@ -60,9 +73,10 @@ def served(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> 
     """Serve once for the package and database; thousands of requests change every row."""
     database_url = databases.create(request.param)
     run(_seed(database_url))
-    make_tenants(database_url, SHOP)
-    run(furnish(database_url, SHOP))
-    run(_furnish_coupons(database_url))
+    for shop, coupons in ((SHOP, "Save"), (RIVAL, f"Save with {RIVALS}")):
+        make_tenants(database_url, shop)
+        run(furnish(database_url, shop))
+        run(_furnish_coupons(database_url, shop, coupons))
     log = logs / f"schemas-{request.param}-{os.getpid()}.log"
     service = Service(log, "--database-url", database_url).start()
 
@@ -73,6 +87,7 @@ def served(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> 
         return str(answer.json()["access_token"])
 
     integrator = token(MINE, "PublicApi.Read", "PublicApi.Write")
+    _sell_to_rivals(service.url, token(RIVAL, "svc.POSReader", "svc.Admin"))
     till, manager = token(SHOP, "svc.POSReader", "svc.Admin"), token(MINE, "svc.PromotionManager")
     yield Served(service, request.param, request.config.stash[SEED], integrator, till, manager)
     service.kill()

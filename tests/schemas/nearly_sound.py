@@ -19,7 +19,7 @@ from tests.contract.conftest import MINE, ROWS, THEIRS, entity_natural_key
 from tests.contract.made_up import ENTITIES, identity, in_order, value
 from tests.web.conftest import PROMOTION_ID, SHOP_ID, basket, item
 
-__all__ = ["COUPON_CODES", "EDM", "PosRequests", "PublicRequests"]
+__all__ = ["COUPON_CODES", "EDM", "RIVALS", "PosRequests", "PublicRequests"]
 
 EDM = edm_for(PUBLIC)
 FOREIGN = {
@@ -28,6 +28,8 @@ FOREIGN = {
 """Every key of the other tenant."""
 COUPON_CODES = ("SAVE-1", "SAVE-2", "SAVE-3")
 """Codes of the shop that the POS service is tested with; their type is called Save."""
+RIVALS = "RIVALS-OWN"
+"""Is in the texts of another shop's rows, and in no request."""
 _UUID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _CODES = {one.set_name: tuple(one.codes) for one in model.code_lists().values()}
 _PARAMETERS = {"promotionIds": "Promotions", "promotionId": "Promotions", "templateId": "PromotionTemplates"}
@@ -159,6 +161,13 @@ class PosRequests:
             made = made if isinstance(made, dict) else {}
             confirms = case.operation.path.endswith("confirm")
             case.body = {"request": self._confirmation(made) if confirms else self._basket(made)}
+
+    def judge(self, case: Any, response: Any) -> str | None:
+        """Return a fault if the response shows a row of another tenant, or the request named one and succeeded."""
+        text = response.content.decode(errors="replace")
+        if RIVALS in text or any(found.lower() in FOREIGN for found in _UUID.findall(text)):
+            return "the answer tells of a row of another tenant"
+        return None
 
     def _some(self, made: Any) -> dict[str, Any]:
         """Return at most two of the generated members."""
