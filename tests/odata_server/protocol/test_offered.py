@@ -14,12 +14,14 @@ from tests.odata_server.bookshop import EDM
 
 PAGE = Path(__file__).parent.parent.parent.parent / "docs/how-to/what-odata-offers.md"
 ROWS = re.findall(r"^\| [^|]+ \| `(/[^`]+)` \| (\d{3}) \|$", PAGE.read_text(), re.MULTILINE)
+WRITES = re.findall(r"^\| [^|]+ \| `([A-Z]+) (/[^`]+)` \| `([^`]+)` \| (\d{3}) \|$", PAGE.read_text(), re.MULTILINE)
 SETS = sorted(EDM.entity_sets)
 CONTAINER = "{http://docs.oasis-open.org/odata/ns/edm}EntityContainer"
 
 
 def test_the_page_has_requests_for_what_is_not_offered() -> None:
-    assert len(ROWS) >= 19
+    assert len(ROWS) >= 24
+    assert len(WRITES) == 4
 
 
 @pytest.mark.parametrize(("url", "status"), ROWS)
@@ -28,6 +30,16 @@ async def test_what_is_not_offered_is_answered_as_the_page_says(
 ) -> None:
     answer = await reader.get(url)
     assert answer.status_code == int(status), answer.text
+
+
+@pytest.mark.parametrize(("method", "url", "body", "status"), WRITES)
+async def test_writes_that_are_not_offered_are_answered_as_the_page_says(
+    shop: httpx2.AsyncClient, method: str, url: str, body: str, status: str
+) -> None:
+    media_type = "application/json" if body.startswith("{") else body
+    answer = await shop.request(method, url, content=body, headers={"Content-Type": media_type})
+    assert answer.status_code == int(status), answer.text
+    assert answer.json()["error"]["code"]
 
 
 @pytest.mark.parametrize("name", SETS)

@@ -78,6 +78,11 @@ def _navigation(entity_type: EntityType, item: ExpandItem) -> NavigationProperty
     navigation = entity_type.navigation_by_name.get(path[0])
     if navigation is None:
         raise bad_request("UNKNOWN_PROPERTY", f"{entity_type.name} has no navigation property {path[0]}.", path[0])
+    before = item.path.index(path[0])
+    for at, part in enumerate(item.path):
+        here = entity_type.name if at < before else navigation.target
+        if "." in part and part.rpartition(".")[2] != here:
+            raise bad_request("UNKNOWN_PROPERTY", f"{here} is not {part}.", part)
     if item.kind == "$count" and not navigation.collection:
         raise bad_request(
             "TYPE_MISMATCH", f"{navigation.name} is not a collection, so it cannot be counted.", navigation.name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -107,7 +107,8 @@ def chosen_names(
         return None
     found = set(entity_type.key)
     known_computed = set(computed)
-    for item in select:
+    for written in select:
+        item = _uncast(written, entity_type)
         head = item.path[0]
         if head == "*":
             found |= {one.name for one in entity_type.properties}
@@ -119,6 +120,16 @@ def chosen_names(
         elif head not in entity_type.navigation_by_name and "." not in head:
             raise bad_request("UNKNOWN_PROPERTY", f"{entity_type.name} has no property {head}.", head)
     return frozenset(found)
+
+
+def _uncast(item: SelectItem, entity_type: EntityType) -> SelectItem:
+    """Return the item without a cast to the type that it has anyway; a name with dots alone may be an operation."""
+    head = item.path[0]
+    if "." not in head or len(item.path) == 1:
+        return item
+    if head.rpartition(".")[2] != entity_type.name:
+        raise bad_request("UNKNOWN_PROPERTY", f"{entity_type.name} is not {head}.", head)
+    return replace(item, path=item.path[1:])
 
 
 def _check_rest(of: Property, item: SelectItem) -> None:

@@ -288,6 +288,8 @@ class Translator:
         source = self._current if expression.source is None else self.resolve(expression.source)
         if not isinstance(source, Entity):
             return is_of(self._as_term(source), expression.type_name, self._edm)
+        if expression.type_name not in {self._edm.qualified(name) for name in self._edm.entity_types}:
+            raise mismatch(f"There is no entity type {expression.type_name}.")
         right = self._edm.qualified(source.entity_type.name) == expression.type_name
         return Term(Primitive.BOOLEAN, not_(source.is_missing()) if right else false(), nullable=False)
 
