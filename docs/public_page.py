@@ -213,7 +213,8 @@ _NATURAL_KEYS = inspect.cleandoc(
     """
     Where a collection has a number or code of its own, that identifies a row like its ID, in every address:
     `Articles(articleNumber='4711')`, with a quote inside doubled and the rest percent-encoded. `$metadata` says so by
-    `Core.AlternateKeys`. What is linked in a body is named by its ID.
+    `Core.AlternateKeys`. A link in a body may name it, too: `"campaign@odata.bind": "Campaigns(code='SUMMER')"`; if
+    there is none, it is 400 `UNKNOWN_REFERENCE`.
 
     PATCH and PUT of a row that is not there create it, by the rules of a create, with the key of the address: 201, and
     where it is in `Location`. `If-None-Match: *` only creates and `If-Match: *` only changes, else 412. Of several

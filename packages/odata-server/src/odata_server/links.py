@@ -41,7 +41,14 @@ class Links:
         return f"{set_name}({','.join(f'{quote(name)}={value}' for name, value in parts)})"
 
     def key_of(self, address: str, navigation: NavigationProperty) -> Key:
-        """Return the key of the entity at a URL; it must be a possible target of the navigation.
+        """Return the key of the entity at a URL, like `any_key_of`. Raise ODataError 400 for an alternate key, too."""
+        key = self.any_key_of(address, navigation)
+        if key.keys() != set(self._edm.entity_types[navigation.target].key):
+            raise bad_request("BAD_REFERENCE", f"Name the {navigation.target} to refer to by its key.")
+        return key
+
+    def any_key_of(self, address: str, navigation: NavigationProperty) -> Key:
+        """Return the key of the entity at a URL, or its alternate key; it must be a possible target of the navigation.
 
         ``address`` is relative to the root, an absolute path, or a URL with any host, because proxies change host
         names. Raise ODataError 400.
@@ -52,8 +59,6 @@ class Links:
             raise bad_request("BAD_REFERENCE", f"{address[:200]} is not the address of an entity.")
         if target.entity_type.name != navigation.target or not isinstance(target.steps[0], ByKey):
             raise bad_request("BAD_REFERENCE", f"{address[:200]} is not the address of a {navigation.target}.")
-        if target.steps[0].key.keys() != set(target.entity_type.key):
-            raise bad_request("BAD_REFERENCE", f"Name the {navigation.target} to refer to by its key.")
         return target.steps[0].key
 
     def resource_of(self, address: str) -> Resource:

@@ -121,7 +121,10 @@ def _no_reference(text: str, navigation: NavigationProperty) -> Key:
 
 
 ResolveReference = Callable[[str, NavigationProperty], Key]
-"""The address of an entity in a body -> its key; raises ODataError when it is not one of the navigation's target."""
+"""The address of an entity in a body -> its key, or an alternate key for a link, which stays among the `Payload.links`.
+
+It raises ODataError if the address is not one of the navigation's target.
+"""
 
 _NESTING_MAX = 16
 _VALUES_MAX = 100_000  # about half a second of work
@@ -395,7 +398,7 @@ class Decoding:
             if reference is None:
                 found = self.entity(target, item, f"{where}/", nested=True, depth=depth + 1)
                 items.append(self._addressed(navigation, item, found, where))
-            elif (key := self._key(navigation, reference, where)) is not None:
+            elif (key := self._any_key(navigation, reference, where)) is not None:
                 keys.append(key)
         return items, keys, removed
 
@@ -447,7 +450,7 @@ class Decoding:
                 self.fault("TYPE_MISMATCH", f"{path} must be a list.", path)
                 return
             self._count(len(given))
-            found = [self._key(navigation, one, f"{path}/{position}") for position, one in enumerate(given)]
+            found = [self._any_key(navigation, one, f"{path}/{position}") for position, one in enumerate(given)]
             into.links[navigation.name] = tuple(key for key in found if key is not None)
             return
         if given is None:
@@ -455,7 +458,7 @@ class Decoding:
                 self.fault("NOT_NULLABLE", f"{path} must not be null.", path)
             into.values.update({own: None for own, _ in navigation.on})
             return
-        key = self._key(navigation, given, path)
+        key = self._any_key(navigation, given, path)
         if key is None:
             return
         if navigation.on and all(other in key and own not in into.owner.key for own, other in navigation.on):
@@ -464,6 +467,13 @@ class Decoding:
             into.links[navigation.name] = (key,)
 
     def _key(self, navigation: NavigationProperty, given: object, path: str) -> Key | None:
+        key = self._any_key(navigation, given, path)
+        if key is not None and key.keys() != set(self._edm.entity_types[navigation.target].key):
+            self.fault("BAD_REFERENCE", f"{path}: Name the {navigation.target} to refer to by its key.", path)
+            return None
+        return key
+
+    def _any_key(self, navigation: NavigationProperty, given: object, path: str) -> Key | None:
         if isinstance(given, MappingProxyType):
             return given  # from `key_from_body`: JSON has no such values
         if isinstance(given, dict):

@@ -9,6 +9,7 @@ from odata_server.edm import EntitySet
 from odata_server.errors import ODataError, bad_request
 from odata_server.exchange import Exchange, plain_select
 from odata_server.payload import decode_entity
+from odata_server.references import with_keys
 from odata_server.source import ByKey, Key, Payload, Target, Unit
 
 __all__ = ["create_absent", "is_there", "keeping_key", "may_create", "permit_nested"]
@@ -33,7 +34,7 @@ async def create_absent(x: Exchange, unit: Unit, target: Target, entity_set: Ent
         raise ODataError(412, "PRECONDITION_FAILED", "The entity does not exist.", "If-Match")
     x.permit("create", entity_set)
     payload = decode_entity(
-        x.edm, target.entity_type, x.request.body, for_create=True, resolve_reference=x.links.key_of
+        x.edm, target.entity_type, x.request.body, for_create=True, resolve_reference=x.links.any_key_of
     )
     permit_nested(x, entity_set, payload)
     key = _alternate(target) or {}
@@ -41,6 +42,7 @@ async def create_absent(x: Exchange, unit: Unit, target: Target, entity_set: Ent
         if payload.values.get(name, value) != value:
             raise bad_request("KEY_MISMATCH", f"{name} is not the one in the address.", name)
     payload = Payload({**payload.values, **key}, payload.nested, payload.links)
+    payload = await with_keys(x, unit, entity_set, payload)
     return await unit.create(entity_set, payload), payload
 
 

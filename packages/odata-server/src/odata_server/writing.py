@@ -27,6 +27,7 @@ from odata_server.negotiation import require_json_body
 from odata_server.payload import decode_entity, decode_json, decode_property
 from odata_server.preconditions import check_write, tag_of
 from odata_server.reading import ENTITY_OPTIONS
+from odata_server.references import with_keys
 from odata_server.resources import Kind
 from odata_server.source import ByKey, ByNavigation, Key, Payload, Target, Unit
 from odata_server.syntax import ExpandItem, QueryOptions
@@ -139,7 +140,7 @@ def _plan_create(x: Exchange) -> Work:
         body = b"{}"  # a draft may start empty
     else:
         require_json_body(x.request)
-    payload = decode_entity(x.edm, target.entity_type, body, for_create=True, resolve_reference=x.links.key_of)
+    payload = decode_entity(x.edm, target.entity_type, body, for_create=True, resolve_reference=x.links.any_key_of)
     permit_nested(x, entity_set, payload)
     return lambda unit: _create(x, unit, entity_set, payload)
 
@@ -154,6 +155,7 @@ async def _create(x: Exchange, unit: Unit, entity_set: EntitySet, payload: Paylo
         row = await x.one(unit, parent, *(own for own, _ in navigation.on), lock=True)
         values = {**payload.values, **{other: row[own] for own, other in navigation.on}}
         payload = Payload(values, payload.nested, payload.links)
+    payload = await with_keys(x, unit, entity_set, payload)
     key = await unit.create(entity_set, payload)
     return await _answer_write(x, unit, entity_set, key, payload, created=True)
 
@@ -169,7 +171,7 @@ def _plan_update(x: Exchange) -> Work:
     check_options(x.options, ENTITY_OPTIONS)
     require_json_body(x.request)
     payload = decode_entity(
-        x.edm, target.entity_type, x.request.body, for_create=False, resolve_reference=x.links.key_of
+        x.edm, target.entity_type, x.request.body, for_create=False, resolve_reference=x.links.any_key_of
     )
     permit_nested(x, entity_set, payload)
     if x.dialect.preferences.returns == "representation":
@@ -182,6 +184,7 @@ async def _update(x: Exchange, unit: Unit, target: Target, entity_set: EntitySet
         made, content = await create_absent(x, unit, target, entity_set)
         return await _answer_write(x, unit, entity_set, made, content, created=True)
     key = await locate(x, unit, target)
+    payload = await with_keys(x, unit, entity_set, payload)
     replaces = x.request.method == "PUT"
     await unit.update(entity_set, key, keeping_key(target, payload) if replaces else payload, replace=replaces)
     return await _answer_write(x, unit, entity_set, key, payload, created=False)
@@ -400,7 +403,7 @@ def plan_reference(x: Exchange) -> Work:
     if x.request.method != "DELETE":
         key = _referenced(x, navigation)
     elif x.options.id is not None:
-        key = x.links.key_of(x.options.id, navigation)
+        key = x.links.any_key_of(x.options.id, navigation)
     elif navigation.collection and key is None:
         raise bad_request("REQUIRED", "Name the link to delete by $id or by a key.", "$id")
     return lambda unit: _link(x, unit, (owner, other_set), key)
@@ -417,7 +420,7 @@ def _referenced(x: Exchange, navigation: NavigationProperty) -> Key:
     address = body.get("@id", body.get("@odata.id")) if isinstance(body, dict) else None
     if not isinstance(address, str):
         raise bad_request("MALFORMED_BODY", 'The body must be {"@id": "<address>"}.')
-    return x.links.key_of(address, navigation)
+    return x.links.any_key_of(address, navigation)
 
 
 async def _link(x: Exchange, unit: Unit, sets: tuple[EntitySet, EntitySet], key: Key | None) -> Response:
@@ -450,8 +453,9 @@ async def _link_other(x: Exchange, unit: Unit, other_set: EntitySet, key: Key | 
     if x.request.method != "DELETE" and key is not None:
         target = by_key(x.edm, other_set, key)
         values = {other: own[name] for name, other in navigation.on}
-        await x.one(unit, target, lock=True)
-        await unit.update(other_set, key, Payload(values), replace=False)
+        row = await x.one(unit, target, lock=True)
+        found = {name: row[name] for name in target.entity_type.key}
+        await unit.update(other_set, found, Payload(values), replace=False)
         return
     linked = x.resource.target
     if linked is None:

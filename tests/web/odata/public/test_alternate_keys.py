@@ -159,10 +159,17 @@ def test_a_key_is_an_alias_of_the_query_too(api: Api) -> None:
     assert api.read(f"Articles(articleNumber=@n)?@n='{number}'")["name"] == "One"
 
 
-def test_references_name_the_key_itself(api: Api) -> None:
+def test_a_reference_may_name_the_natural_key(api: Api) -> None:
     campaign = api.campaign()
     body = {"name": "Ten off", "campaign@odata.bind": _at("Campaigns", campaign["code"])}
-    assert problem(api.post("Promotions", body))[:2] == (400, "BAD_REFERENCE")
+    made = api.post("Promotions", body)
+    assert made.status_code == 201, made.text
+    assert made.json()["campaign_ID"] == campaign["ID"]
+    unknown = {**body, "campaign@odata.bind": _at("Campaigns", api.unique())}
+    assert problem(api.post("Promotions", unknown))[:2] == (400, "UNKNOWN_REFERENCE")
+    assert api.patch(
+        f"Promotions({made.json()['ID']})", {"campaign": {"@id": _at("Campaigns", campaign["code"])}}
+    ).is_success
 
 
 def test_rows_of_two_tenants_with_one_key_never_meet(api: Api) -> None:
