@@ -20,7 +20,7 @@ from promenade.cli import main
 from promenade.cli.doctor_command import _print
 from promenade.doctor import Finding, Verdict, data, examine, service, worst
 from promenade.doctor.findings import judge_clock, judge_expiry
-from promenade.doctor.machine import judge_room
+from promenade.doctor.machine import examine_packages, judge_room
 from promenade.errors import Unavailable
 from promenade.settings import Settings
 from promenade.store.access.local_store import set_password
@@ -91,6 +91,17 @@ async def link(database: Database, url: str, *, error: str | None = None, minute
             await write_synced(session, "c", at=at)
 
     await database.write(work, system=True)
+
+
+def test_the_library_installed_beside_promenade_is_warned_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert list(examine_packages()) == []
+    installed = tmp_path / "odata_server-1.2.3.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.4\nName: odata-server\nVersion: 1.2.3\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (found,) = examine_packages()
+    assert (found.check, found.verdict) == ("packages", WARN)
+    assert "odata-server 1.2.3 is installed" in found.message
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -12,7 +12,7 @@ from datetime import datetime
 from promenade.doctor.data import examine_database, opened
 from promenade.doctor.findings import Finding, Verdict, worst
 from promenade.doctor.link import examine_link
-from promenade.doctor.machine import examine_certificates, examine_disk
+from promenade.doctor.machine import examine_certificates, examine_disk, examine_packages
 from promenade.doctor.service import examine_service
 from promenade.doctor.work import examine_store, examine_uploads, examine_work
 from promenade.settings import Settings
@@ -24,7 +24,7 @@ __all__ = ["Finding", "Verdict", "examine", "worst"]
 
 async def examine(settings: Settings, clock: Callable[[], datetime]) -> Sequence[Finding]:
     """Return what was found, in the order in which to mend it. Raises nothing that a check can say instead."""
-    findings = [examine_disk(settings), *examine_database(settings, clock)]
+    findings = [examine_disk(settings), *examine_packages(), *examine_database(settings, clock)]
     findings += await examine_service(settings)
     findings += examine_certificates(settings, clock())
     if any(one.verdict is Verdict.FAIL for one in findings if one.check in ("database", "schema")):

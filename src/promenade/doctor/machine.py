@@ -1,4 +1,4 @@
-"""The machine: room on its disk, and the files of certificates."""
+"""The machine: room on its disk, the files of certificates, and what is installed beside."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
 
 from promenade.doctor.findings import Finding, judge_expiry
 from promenade.settings import Settings
@@ -66,6 +67,16 @@ def examine_certificates(settings: Settings, at: datetime) -> Sequence[Finding]:
         if until is not None:
             findings.append(judge_expiry(f"--mtls-{option} {path}", until - at, renew))
     return findings
+
+
+def examine_packages() -> Sequence[Finding]:
+    """Look for a package that has files of this one: pip installs both, and one then runs with the other's."""
+    try:
+        found = version("odata-server")
+    except PackageNotFoundError:
+        return []
+    message = f"odata-server {found} is installed, whose files Promenade contains: they overwrite each other."
+    return [Finding.warn("packages", message, "Uninstall odata-server, and then install Promenade again.")]
 
 
 def _shown(size: int) -> str:
