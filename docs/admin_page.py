@@ -166,6 +166,10 @@ ACTION_FAULTS: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
             "400 `PROMOTION_TOO_LARGE`: more than 10 000 parts",
         ),
         ("Promotions", "check"): (_GONE,),
+        ("Promotions", "document"): (
+            _GONE,
+            "404 `DANGLING_REFERENCE`: it refers to a row that is gone",
+        ),
         ("Promotions", "forecast"): (
             "400 `OUT_OF_RANGE`, `PERIOD_EMPTY`, `PERIOD_TOO_LONG`: a period that is none, or too long",
             "409 `PROMOTION_CANNOT_RUN`: it does not compile",
@@ -255,7 +259,7 @@ def _action(one: Operation) -> str:
     faults = ACTION_FAULTS[one.binding or "", one.name]
     rows = [
         ("Address", f"`{_call(one)}`"),
-        ("Parameters", "<br>".join(_parameter(given) for given in one.parameters) or "none"),
+        ("Parameters", "<br>".join(_parameter(one, given) for given in one.parameters) or "none"),
         ("Answer", _answer(one)),
         ("Errors", "<br>".join(faults)),
     ]
@@ -265,12 +269,15 @@ def _action(one: Operation) -> str:
 def _call(one: Operation) -> str:
     row = "" if one.binding_collection else "(<ID>)"
     path = f"/admin/{one.binding}{row}/{one.name}"
-    return f"GET {path}()" if isinstance(one, Function) else f"POST {path}"
+    if not isinstance(one, Function):
+        return f"POST {path}"
+    return f"GET {path}({','.join(f'{given.name}=<value>' for given in one.parameters)})"
 
 
-def _parameter(given: Parameter) -> str:
+def _parameter(one: Operation, given: Parameter) -> str:
     need = "optional" if given.nullable else "required"
-    return f"`{given.name}`: {reference.type_of(given)}, {need}, in the body"
+    place = "in the address" if isinstance(one, Function) else "in the body"
+    return f"`{given.name}`: {reference.type_of(given)}, {need}, {place}"
 
 
 def _answer(one: Operation) -> str:

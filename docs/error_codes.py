@@ -39,6 +39,8 @@ COLUMNS = ("Code", "Status", "Message")
 POS = (
     "promenade/web/",
     "!promenade/web/access/roles",
+    "!promenade/web/agents/",
+    "!promenade/web/documents/",
     "!promenade/web/drafts/",
     "!promenade/web/forecasts/",
     "!promenade/web/odata/admin_unit",
@@ -106,6 +108,8 @@ PUBLIC = (
     "!promenade/store/driver/faults",
     "promenade/web/",
     "!promenade/web/access/roles",
+    "!promenade/web/agents/",
+    "!promenade/web/documents/",
     "!promenade/web/drafts/",
     "!promenade/web/forecasts/",
     "!promenade/web/odata/admin_unit",
@@ -148,6 +152,7 @@ PUBLIC = (
 )
 ADMIN = (
     "promenade/web/access/roles",
+    "promenade/web/documents/",
     "promenade/web/drafts/",
     "promenade/web/forecasts/",
     "promenade/web/http/downloads",
@@ -169,6 +174,8 @@ ADMIN = (
     "promenade/workflows/coupons/codes",
     "promenade/workflows/coupons/generation",
     "promenade/workflows/coupons/issuing",
+    "promenade/workflows/documents/exporting",
+    "promenade/workflows/documents/stored",
     "promenade/workflows/drafts/",
     "promenade/workflows/forecasts/",
     "promenade/workflows/promotions/lifecycle",

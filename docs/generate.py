@@ -18,6 +18,7 @@ from prometheus_client.metrics import MetricWrapperBase
 
 from docs import error_codes, pos_reference
 from docs.admin_page import admin_page
+from docs.agents_page import agents_page
 from docs.app_files import app_files
 from docs.markdown import table, text_of
 from docs.public_page import public_api_page
@@ -308,6 +309,7 @@ LINKED: tuple[tuple[str, Callable[[], str]], ...] = (
     ("pos.md", pos_page),
     ("local-store.md", store_page),
     ("sync.md", sync_page),
+    ("agents.md", agents_page),
     ("conditions.md", conditions_page),
     ("benefits.md", benefits_page),
     ("entities.md", entities_page),

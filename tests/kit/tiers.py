@@ -46,6 +46,7 @@ TIERS: dict[str, Tier] = {
     "tests/docs": "test",
     "tests/docs/test_generated_clients.py": "check",
     "tests/docs/test_languages.py": "check",
+    "tests/docs/test_agents.py": "check",
     "tests/docs/test_master_data.py": "check",
     "tests/docs/test_python_client.py": "check",
     "tests/docs/test_samples.py": "check",

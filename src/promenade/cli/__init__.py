@@ -37,6 +37,7 @@ from promenade.cli.doctor_command import doctor
 from promenade.cli.document_commands import document_commands
 from promenade.cli.key_commands import key
 from promenade.cli.local_store_commands import local_admin
+from promenade.cli.mcp_command import mcp
 from promenade.cli.operating import operator_commands
 from promenade.cli.person_commands import person
 from promenade.cli.replaying import replay
@@ -63,7 +64,7 @@ def cli() -> None:
 
 for _command in (
     *operator_commands, *document_commands, client, person, doctor, replay, key, trust, local_admin, till_key,
-    sync_link,
+    sync_link, mcp,
 ):  # fmt: skip
     cli.add_command(_command)
 

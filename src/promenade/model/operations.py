@@ -164,6 +164,7 @@ def admin_operations() -> tuple[Operation, ...]:
     return (
         *(action for root in roots for action in draft_actions(root)),
         *_of_promotions(),
+        *_of_documents(),
         *_of_campaigns(),
         *_of_coupon_types(),
         _move(
@@ -252,6 +253,28 @@ def _decisions() -> tuple[Operation, ...]:
                 type=Primitive.STRING,
                 max_length=1000,
                 annotations=_described("Reason, for its author; required where approval is binding."),
+            ),
+        ),
+    )
+
+
+def _of_documents() -> tuple[Operation, ...]:
+    return (
+        Function(
+            name="document",
+            binding="Promotions",
+            parameters=(
+                Parameter(
+                    name="withDefinitions",
+                    type=Primitive.BOOLEAN,
+                    annotations=_described(
+                        "Also define the coupon types, budgets, campaigns and groups that it names."
+                    ),
+                ),
+            ),
+            returns=ReturnType(type=Primitive.STRING, nullable=False, media_type="application/yaml"),
+            annotations=_described(
+                "The promotion with all that belongs to it as a YAML document, as `promenade export` writes it."
             ),
         ),
     )

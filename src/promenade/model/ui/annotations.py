@@ -260,7 +260,7 @@ def _side_effects(sight: Sight, odata_type: OdataType) -> Iterator[Annotation]:
 _ENTITY = "in"  # name of the binding parameter
 _OF_LOCKS = {"lock": False, "unlock": True}
 _MOVES_TO = {"activate": "ACTIVE", "deactivate": "INACTIVE"}
-_WITHOUT_CHANGE = frozenset({"check", "forecast"})
+_WITHOUT_CHANGE = frozenset({"check", "document", "forecast"})
 _IDS = re.compile("([a-z]+)Ids?")
 
 

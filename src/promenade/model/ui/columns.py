@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from odata_server.edm import Annotation, AnnotationPath, AnnotationValue, EnumMemberValue, Primitive, Property, Record
 from odata_server.edm import EntityType as OdataType
 from promenade.model.declare import Kind
-from promenade.model.ui.hints import AVAILABLE, COLUMNS, FILTERS, LATEST_BY
+from promenade.model.ui.hints import AVAILABLE, COLUMNS, FILTERS, FOR_PROGRAMS, LATEST_BY
 from promenade.model.ui.sight import MANAGED, Sight, path, property_path
 from promenade.model.ui.words import label_of_action
 
@@ -82,6 +82,8 @@ def actions_of(sight: Sight, odata_type: OdataType, *, in_list: bool = False) ->
     A change of its status may take a parameter that nobody has to give.
     """
     for one in sight.bound.get(odata_type.name, ()):
+        if one.name in FOR_PROGRAMS:
+            continue
         returned = one.returns.entity_type if one.returns is not None else None
         is_move = (odata_type.name, one.name) in AVAILABLE
         asks = any(not parameter.nullable or not is_move for parameter in one.parameters)

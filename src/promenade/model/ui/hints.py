@@ -127,5 +127,8 @@ AVAILABLE: Mapping[tuple[str, str], str] = MappingProxyType(
 LOCKED_BY: Mapping[str, str] = MappingProxyType({"Campaigns": "locked", "Promotions": "campaign/locked"})
 """What says, of an entity, that no action may change it; by a path from the entity."""
 
+FOR_PROGRAMS = frozenset({"document"})
+"""Bound operations that are no buttons."""
+
 CRITICAL_ACTIONS = frozenset({"archive", "deactivate", "endPilot", "withdrawTokens"})
 """Actions that a user is asked to confirm: something stops running."""

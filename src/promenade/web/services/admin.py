@@ -18,6 +18,7 @@ from promenade.model.edm import edm_for
 from promenade.web.access.auth import Authentication, Caller
 from promenade.web.access.roles import ROLES, scopes_for
 from promenade.web.access.trust_shown import Trust
+from promenade.web.documents import actions as admin_documents
 from promenade.web.drafts import actions as admin_drafts
 from promenade.web.forecasts import actions as admin_forecast
 from promenade.web.http.rate_limits import RateLimits
@@ -66,6 +67,7 @@ def _certificates(trust: Trust) -> Callable[[AdminUnit, OperationCall], Awaitabl
 
 OPERATIONS: AdminOperations = {
     **admin_drafts.OPERATIONS,
+    **admin_documents.OPERATIONS,
     **admin_lifecycle.OPERATIONS,
     **admin_check.OPERATIONS,
     **admin_tests.OPERATIONS,

@@ -37,6 +37,14 @@ async def export_promotions(
     return await database.read(work, tenant=tenant)
 
 
+async def export_promotion(session: Session, promotion_id: str, *, with_definitions: bool = False) -> Document:
+    """Return a promotion of the session's tenant by its ID. Raises NotFound (NOT_FOUND)."""
+    found = await read_stored(session, [promotion_id], with_definitions=with_definitions)
+    if not found:
+        raise NotFound("NOT_FOUND", "There is no row of Promotions with this ID.")
+    return found[0].document
+
+
 async def _wanted(session: Session, codes: Sequence[str]) -> list[str]:
     if not codes:
         return [row.id for row in await read_names(session)]

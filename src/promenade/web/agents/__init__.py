@@ -1,0 +1,1 @@
+"""Agents: the tools of the Model Context Protocol, over the interfaces of the service with the caller's credential."""

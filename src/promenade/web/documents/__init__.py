@@ -1,0 +1,1 @@
+"""Promotions as documents: read, compare and apply them in administration."""

@@ -1,0 +1,52 @@
+"""The page about agents: what it says to put into a file of servers is what an agent's program starts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from mcp import Client, StdioServerParameters, stdio_client
+
+from tests.docs.test_samples import ADDRESS, demo
+from tests.kit.service import COMMAND, Service, promenade
+
+__all__ = ["demo"]
+
+ROOT = Path(__file__).parent.parent.parent
+PAGE = (ROOT / "docs/how-to/agents.md").read_text("utf-8")
+
+
+def made_client(demo: Service) -> dict[str, str]:
+    """Create the client that the page creates, in the data directory of the demo."""
+    (command,) = (one for one in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.M | re.S) if "client create" in one)
+    words = command.replace("\\\n", " ").replace("demo-data", demo.options[1]).strip()
+    arguments = [one.strip('"') for one in re.findall(r'"[^"]*"|\S+', words)]
+    made: dict[str, str] = json.loads(promenade(*arguments[1:]))
+    return made
+
+
+def test_the_server_of_the_page_is_started_and_answers(demo: Service, tmp_path: Path) -> None:
+    (block,) = re.findall(r"^```json\n(.*?)^```$", PAGE, re.M | re.S)
+    configured: dict[str, Any] = json.loads(block)["mcpServers"]["promenade"]
+    assert configured["command"] == "promenade"
+    client = made_client(demo)
+    values = {"PROMENADE_CLIENT_ID": client["clientId"], "PROMENADE_CLIENT_SECRET": client["clientSecret"]}
+    assert values.keys() == configured["env"].keys()
+    arguments = [demo.url if one == ADDRESS else one for one in configured["args"]]
+    parameters = StdioServerParameters(command=COMMAND, args=arguments, env={**os.environ, **values})
+
+    async def work() -> list[str]:
+        with (tmp_path / "mcp.log").open("w") as log:
+            async with Client(stdio_client(parameters, errlog=log)) as agent:
+                found = await agent.call_tool("search_promotions", {"type": "COUPON", "limit": 100})
+                first = found.structured_content["promotions"][0]["code"]
+                document = await agent.call_tool("read_promotion", {"promotion": first})
+                return [first, document.structured_content["document"]]
+
+    code, document = asyncio.run(work())
+    assert f"code: {code}\n" in document
+    assert "type: COUPON\n" in document
