@@ -14,6 +14,7 @@ from mcp import Client, StdioServerParameters, stdio_client
 
 from promenade.web.agents.tools import TOOLS
 from tests.kit.api_client import SECRET
+from tests.kit.databases import Databases
 from tests.kit.service import COMMAND, Service, promenade
 from tests.web.conftest import run
 from tests.web.services.admin.conftest import furnish
@@ -32,9 +33,15 @@ async def connected(url: str, log: Path, env: Mapping[str, str]) -> AsyncIterato
             yield client
 
 
-def test_an_agent_reads_over_standard_input_and_output(server: Served, database_url: str, tmp_path: Path) -> None:
+@pytest.fixture
+def service(server: Served, databases: Databases) -> Service:
+    """The service as a process of its own."""
+    database_url = databases.create("sqlite")
     run(furnish(database_url))
-    service = server("--database-url", database_url)
+    return server("--database-url", database_url)
+
+
+def test_an_agent_reads_over_standard_input_and_output(service: Service, tmp_path: Path) -> None:
     log = tmp_path / "mcp.log"
     env = {"PROMENADE_CLIENT_ID": "promoter", "PROMENADE_CLIENT_SECRET": SECRET}
 
@@ -55,10 +62,7 @@ def test_an_agent_reads_over_standard_input_and_output(server: Served, database_
     assert SECRET not in log.read_text()
 
 
-def test_a_secret_that_is_wrong_is_told_as_a_refusal(server: Served, database_url: str, tmp_path: Path) -> None:
-    run(furnish(database_url))
-    service = server("--database-url", database_url)
-
+def test_a_secret_that_is_wrong_is_told_as_a_refusal(service: Service, tmp_path: Path) -> None:
     async def asked(env: Mapping[str, str]) -> Any:
         async with connected(service.url, tmp_path / "mcp.log", env) as client:
             return await client.call_tool("who_am_i", {})

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 import httpx2
+import msgspec
 
 from promenade.errors import (
     Conflict,
@@ -73,7 +74,7 @@ class Service:
         return await self._call("POST", path, {}, body)
 
     async def _call(self, method: str, path: str, parameters: Mapping[str, str], body: Any = None) -> Any:
-        content = None if method == "GET" else json.dumps(body).encode()
+        content = None if method == "GET" else msgspec.json.encode(body)
         asked = "&".join(f"{quote(name)}={quote(value, safe='')}" for name, value in parameters.items())
         address = f"{path}?{asked}" if asked else path
         answer = await self._send(method, address, content, is_refused=False)
