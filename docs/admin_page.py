@@ -150,6 +150,10 @@ _LOCKED = "409 `LOCKED`: its campaign is locked"
 _MOVED = "409 `INVALID_TRANSITION`: not from the state it is in"
 _UNFIT = "400 `ACTION_MISSING`, `REQUIRED`, `VALIDITY_OVER` ...: what is missing for it to run, all of it in `details`"
 _CAMPAIGN = "404 `NOT_FOUND`: no such campaign"
+_DOCUMENT = (
+    "400 `MALFORMED_DOCUMENT`, `INVALID_DOCUMENT`: it is wrong; the messages name lines, the targets members",
+    "400 `ONE_DOCUMENT`, `TOO_LONG`: several, none, or more than 262 144 characters",
+)
 ACTION_FAULTS: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
     {
         ("Promotions", "activate"): (_UNFIT, _LOCKED),
@@ -166,6 +170,13 @@ ACTION_FAULTS: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
             "400 `PROMOTION_TOO_LARGE`: more than 10 000 parts",
         ),
         ("Promotions", "check"): (_GONE,),
+        ("Promotions", "compareDocument"): _DOCUMENT,
+        ("Promotions", "applyDocument"): (
+            *_DOCUMENT,
+            "403 `MISSING_SCOPE`: it defines or links what the caller may not write, such as a budget",
+            "403 `DRAFT_LOCKED_BY_ANOTHER_USER`: somebody edits the promotion",
+            "all that [writing a promotion](public-api.md#promotions) and `activate` answer",
+        ),
         ("Promotions", "document"): (
             _GONE,
             "404 `DANGLING_REFERENCE`: it refers to a row that is gone",

@@ -20,6 +20,8 @@ from promenade.model.reports.operations import reporting_complex_types, reportin
 
 BULK_IMPORT = "bulkImport"
 IMPORT_ACCEPTED = "ImportAccepted"
+DOCUMENT_LENGTH_MAX = 262_144
+"""Characters of a promotion as a document in a request."""
 
 
 def operations_of(service: Service) -> tuple[Operation, ...]:
@@ -193,7 +195,7 @@ def admin_operations() -> tuple[Operation, ...]:
 
 def _admin_complex_types() -> tuple[ComplexType, ...]:
     """The values that the actions return."""
-    return (_FINDING, _ISSUED_COUPON, _REPLAYED_EVENTS, _TEST_RUN, _RATE_LIMIT_USE, _TRUSTED)
+    return (_FINDING, _DOCUMENT_CHANGES, _ISSUED_COUPON, _REPLAYED_EVENTS, _TEST_RUN, _RATE_LIMIT_USE, _TRUSTED)
 
 
 def _of_promotions() -> tuple[Operation, ...]:
@@ -277,6 +279,44 @@ def _of_documents() -> tuple[Operation, ...]:
                 "The promotion with all that belongs to it as a YAML document, as `promenade export` writes it."
             ),
         ),
+        Action(
+            name="compareDocument",
+            binding="Promotions",
+            binding_collection=True,
+            parameters=(
+                _document("document", "A document of a promotion."),
+                _document("before", "The document to compare it with; null: the promotion as the tenant has it.", True),
+            ),
+            returns=ReturnType(type=_DOCUMENT_CHANGES, nullable=False),
+            annotations=_described("Says in words what a document would change, and changes nothing."),
+        ),
+        Action(
+            name="applyDocument",
+            binding="Promotions",
+            binding_collection=True,
+            parameters=(
+                _document("document", "A document of a promotion."),
+                Parameter(
+                    name="withoutStatus",
+                    type=Primitive.BOOLEAN,
+                    annotations=_described("Leave the state of the promotion as it is; a new one is a draft."),
+                ),
+            ),
+            returns=ReturnType(type=_DOCUMENT_CHANGES, nullable=False),
+            annotations=_described(
+                "Makes the promotion what a document says, or creates it, as `promenade apply` does: all or nothing."
+            ),
+        ),
+    )
+
+
+def _document(name: str, text: str, is_optional: bool = False) -> Parameter:
+    return Parameter(
+        name=name,
+        type=Primitive.STRING,
+        max_length=DOCUMENT_LENGTH_MAX,
+        nullable=is_optional,
+        annotations=_described(text),
     )
 
 
@@ -510,6 +550,27 @@ _FINDING = ComplexType(
     ),
     annotations=_described("A finding of the check of a promotion."),
 )
+_DOCUMENT_CHANGES = ComplexType(
+    name="DocumentChanges",
+    properties=(
+        _id("promotion_ID", "ID of the promotion; null: the tenant does not have it, or two documents were compared."),
+        _text("promotion", 255, "Its code, or its name.", nullable=False),
+        _text("status", 20, "Its status; null: the tenant does not have it, or two documents were compared."),
+        Property(
+            name="isNew", type=Primitive.BOOLEAN, nullable=False,
+            annotations=_described("Whether the tenant does not have, or did not have it."),
+        ),
+        Property(
+            name="changes", type=Primitive.STRING, collection=True, nullable=False,
+            annotations=_described("What changes, a line for each member, and what is created besides."),
+        ),
+        Property(
+            name="notes", type=Primitive.STRING, collection=True, nullable=False,
+            annotations=_described("What the document says in vain: the tenant has it otherwise."),
+        ),
+    ),
+    annotations=_described("What a document changes."),
+)  # fmt: skip
 _ISSUED_COUPON = ComplexType(
     name="IssuedCoupon",
     properties=(

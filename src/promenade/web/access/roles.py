@@ -44,7 +44,7 @@ _BUDGET_MANAGERS = frozenset(
 OF_ISSUER = frozenset({"Clients", "People"})
 """What only a service that issues tokens writes."""
 
-_LOOKING = frozenset({"check"})
+_LOOKING = frozenset({"check", "compareDocument"})
 """Actions that change nothing."""
 
 _FOR_ADMINISTRATORS = frozenset({"certificates"})
@@ -84,6 +84,11 @@ def deciders(approver_scope: str | None) -> tuple[str, ...]:
 def creators(set_name: str) -> tuple[str, ...]:
     """Return the scopes of which one is required to create rows of a set."""
     return _writers(set_name, changes=False)
+
+
+def changers(set_name: str) -> tuple[str, ...]:
+    """Return the scopes of which one is required to change rows of a set."""
+    return _writers(set_name, changes=True)
 
 
 def verbs_for(set_name: str, scopes: AbstractSet[str]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 from promenade.errors import Detail, PromenadeError, Unavailable
 from promenade.store.driver.unit import Database, Session
@@ -20,6 +20,14 @@ from promenade.workflows.documents.yaml_text import Mistake
 from promenade.workflows.promotions.lifecycle import move_promotion
 
 _VERBS = {"ACTIVE": "activate", "INACTIVE": "deactivate"}
+
+
+class Permit(Protocol):
+    """What decides whether an author may write an entity set."""
+
+    def __call__(self, set_name: str, *, changes: bool) -> None:
+        """Raise if the author may not change rows of the set, or else create and delete them."""
+        ...
 
 
 class _Undone(Exception):
@@ -71,6 +79,33 @@ async def apply_all(
     return done
 
 
+async def plan_document(
+    session: Session, document: Document, pool: Pool | None = None, *, at: datetime, keeps_states: bool = False
+) -> Plan:
+    """Compare a document with the session's tenant; ``pool``: what may be created for it, by default what it defines.
+
+    It holds for as long as nobody else writes.
+    """
+    of_itself = pool_of([document]) if pool is None else pool
+    (plan,) = await plan_documents(session, [document], of_itself, at=at, keeps_states=keeps_states)
+    return plan
+
+
+async def write_plan(
+    session: Session, authoring: Authoring, plan: Plan, author: Author, permit: Permit | None = None
+) -> str:
+    """Write what a plan without faults says, in a unit that goes on; return the ID of the promotion.
+
+    ``permit`` is asked before each entity set is written, and raises if the author may not. Raises the errors of
+    authoring.
+    """
+    return await _Writer(authoring, session, plan, author, permit or _permit_all).write()
+
+
+def _permit_all(set_name: str, *, changes: bool) -> None:
+    """Permit what an operator does at the database."""
+
+
 @dataclass(slots=True)
 class _Unit:
     """The unit of one document; it compares again, because a document before it may have created what it needs."""
@@ -98,12 +133,11 @@ class _Unit:
         author = self.author
         authoring = Authoring(session, user=author.user, at=author.at, new_id=author.new_id)
         await authoring.begin(alone=True)
-        (self.plan,) = await plan_documents(
-            session, [self.plan.document], self.pool, at=author.at, keeps_states=self.keeps_states
-        )
+        document = self.plan.document
+        self.plan = await plan_document(session, document, self.pool, at=author.at, keeps_states=self.keeps_states)
         if self.plan.faults:
             return
-        await _Writer(authoring, session, self.plan, author).write()
+        await write_plan(session, authoring, self.plan, author)
         await authoring.finish()
         if self.is_trial:
             raise _Undone
@@ -118,15 +152,16 @@ def _fault(document: Document, detail: Detail) -> Mistake:
 class _Writer:
     """Writes what a plan says through authoring."""
 
-    def __init__(self, authoring: Authoring, session: Session, plan: Plan, author: Author) -> None:
+    def __init__(self, authoring: Authoring, session: Session, plan: Plan, author: Author, permit: Permit) -> None:
         self._authoring = authoring
         self._session = session
         self._plan = plan
         self._author = author
+        self._permit = permit
         self._ids = dict(plan.ids)
 
-    async def write(self) -> None:
-        """Create the definitions, then write the promotion, then its state."""
+    async def write(self) -> str:
+        """Create the definitions, then write the promotion, then its state; return its ID."""
         plan = self._plan
         for key, row in plan.made.items():
             own = row.path if plan.document.definitions.get(key) is row else ""
@@ -134,15 +169,17 @@ class _Writer:
         if plan.stored is None:
             content = Row(plan.document.content)
             content[STATUS] = plan.wished
-            await self._create(node_of(PROMOTIONS), content, "")
-            return
+            return await self._create(node_of(PROMOTIONS), content, "")
         promotion_id = plan.stored.id
         await self._update(node_of(PROMOTIONS), promotion_id, plan.stored.document.content, plan.document.content)
         if plan.wished is not None:
             verb = _VERBS[plan.wished]
+            self._permit(PROMOTIONS, changes=True)
             await move_promotion(self._authoring, self._session, promotion_id, verb, self._author.at)
+        return promotion_id
 
     async def _create(self, node: Node, row: Row, path: str) -> str:
+        self._permit(node.set_name, changes=False)
         new_id = await self._authoring.create(node.set_name, self._whole(node, row), path=path and f"{path}/")
         for part in node.parts.values():
             if part.is_beside:
@@ -155,12 +192,14 @@ class _Writer:
         if rows:
             written = [one | {part.link.property_wire: owner} for _, one in rows]
             paths = [f"{row.path or part.key}/" for row, _ in rows]
+            self._permit(part.node.set_name, changes=False)
             await self._authoring.create_many(part.node.set_name, written, paths=paths)
 
     async def _update(self, node: Node, row_id: str, before: Row, after: Row) -> None:
         changes = self._changes(node, before, after)
         changes.pop(STATUS, None)
         if changes:
+            self._permit(node.set_name, changes=True)
             await self._authoring.update(node.set_name, row_id, changes)
         for part in node.parts.values():
             if part.is_beside and before.get(part.key) != after.get(part.key):
@@ -169,9 +208,11 @@ class _Writer:
     async def _update_beside(self, part: Part, owner: str, before: Row, after: Row) -> None:
         kept, added, gone = self._paired(part, before, after)
         for row in gone:
+            self._permit(part.node.set_name, changes=False)
             await self._authoring.remove(part.node.set_name, row.id)
         changes = {old.id: (new, self._changes(part.node, old, new)) for old, new in kept if old != new}
         if changes:
+            self._permit(part.node.set_name, changes=True)
             written = {row_id: one for row_id, (_, one) in changes.items()}
             paths = [f"{row.path}/" for row, _ in changes.values()]
             await self._authoring.update_many(part.node.set_name, written, paths=paths)
