@@ -120,6 +120,8 @@ class AuditLogs(
 
     timestamp = timestamp("Time of the change.", required=True, read_only=True)
     actor = text(255, "The user or client that made the change.", required=True, read_only=True, searchable=True)
+    agent = text(100, "The agent that made it for that user or client, by the name that it gave; null: none did.",
+                 read_only=True, searchable=True, hidden_from=PUBLIC)  # fmt: skip
     action = text(50, "Code of the action: CREATE, UPDATE, DELETE, ACTIVATE, LOCK ...", required=True,
                   read_only=True, searchable=True)  # fmt: skip
     entity_type = text(50, "The entity set, such as Promotions.", required=True, read_only=True, searchable=True)

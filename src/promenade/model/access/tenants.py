@@ -50,6 +50,10 @@ class Tenants(Entity, key=("tenant_id",), tenant_owned=False):
         "svc.Admin", "svc.PromotionManager", "svc.BudgetManager", default="svc.Admin",
         doc="The scope of those who may approve; administrators always may.",
     )  # fmt: skip
+    agents_may_activate = boolean(
+        "Whether agents may activate promotions and change those that run; binding approval holds for them, too.",
+        label="Agents may activate",
+    )
 
 
 _OF_OPERATOR = frozenset({"tenant_id", "is_operator", "created_at", "created_by", "modified_at", "modified_by"})

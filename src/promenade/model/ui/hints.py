@@ -44,7 +44,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "transactionId", "status", "confirmedAt", "posGroup_ID", "customerId", "discount", "grandTotal",
             "loyaltyPoints", "discrepancy",
         ),
-        "AuditLogs": ("timestamp", "actor"),
+        "AuditLogs": ("timestamp", "actor", "agent"),
         "NotificationLogs": (
             "createdAt", "eventType", "status", "subscription_ID", "attempts", "httpStatus", "lastError",
             "lastAttemptAt", "nextAttemptAt",
@@ -83,7 +83,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "TenantSettings": {
             "Prices": ("combinationStrategy", "enableProductionNudges", "pointsPerCurrencyUnit", "defaultCurrency"),
             "Returns": ("unmatchedReturns",),
-            "Approval": ("approval", "approvalFromAmount", "approvalCurrency", "approverScope"),
+            "Approval": ("approval", "approvalFromAmount", "approvalCurrency", "approverScope", "agentsMayActivate"),
             "Reports": ("significanceLevel",),
             "Interfaces": ("masterDataCallbackUrl", "basicForReaders"),
         },

@@ -48,6 +48,12 @@ async def read_policy(session: Session) -> Policy:
     return Policy(row.approval == "BINDING", row.approval_from_amount, row.approval_currency, row.approver_scope)
 
 
+async def read_agents_may_activate(session: Session) -> bool:
+    """Return whether the session's tenant lets agents run promotions."""
+    rows = await session.execute(select(_TENANTS.c.agents_may_activate).where(_TENANTS.c.tenant_id == session.tenant))
+    return bool(rows and rows[0].agents_may_activate)
+
+
 async def read_promotions_of(session: Session, campaign_ids: Collection[str]) -> set[str]:
     """Return the IDs of the campaigns' promotions."""
     of_campaigns = (_PROMOTIONS.c.campaign_id,)

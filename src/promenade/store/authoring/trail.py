@@ -92,5 +92,6 @@ def value_text(value: Any) -> str | None:
 
 
 async def write_trail(session: Session, entries: Sequence[Columns]) -> None:
-    """Add entries to the audit trail of the session's tenant."""
-    await insert_rows(session, "AuditLogs", entries)
+    """Add entries to the audit trail of the session's tenant, as done by the agent that acts in the session, if any."""
+    agent = session.scope.agent
+    await insert_rows(session, "AuditLogs", [{**entry, "agent": agent} for entry in entries])

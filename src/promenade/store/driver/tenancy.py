@@ -41,13 +41,15 @@ class TenantBreach(Exception):
 class Scope:
     """On whose behalf a session acts: ``tenant``, or nobody, or the whole ``system``.
 
-    ``user``: whose edit drafts it sees; ``at``: the time as of which their locks are judged.
+    ``user``: whose edit drafts it sees; ``at``: the time as of which their locks are judged; ``agent``: the agent that
+    acts for the user, None: the user acts.
     """
 
     tenant: str | None
     system: bool = False
     user: str | None = None
     at: datetime | None = None
+    agent: str | None = None
 
 
 NOBODY = Scope(None)

@@ -133,13 +133,14 @@ class Database(ABC):
         durable: bool = True,
         user: str | None = None,
         at: datetime | None = None,
+        agent: str | None = None,
     ) -> T:
-        """Run ``work`` in a transaction and commit it; ``user`` and ``at`` are for edit drafts, see `driver.tenancy`.
+        """Run ``work`` in a transaction and commit it; ``user``, ``at`` and ``agent``: see `driver.tenancy.Scope`.
 
         ``durable=False`` lets the commit reach the disk a moment later: for what may be lost with the power.
         Raises `Unavailable` when the database cannot be reached, is overloaded, or could not commit.
         """
-        return await self._write(work, _scope(tenant, system, user, at), durable)
+        return await self._write(work, _scope(tenant, system, user, at, agent), durable)
 
     async def read(
         self,
@@ -149,9 +150,10 @@ class Database(ABC):
         system: bool = False,
         user: str | None = None,
         at: datetime | None = None,
+        agent: str | None = None,
     ) -> T:
         """Run ``work`` on one consistent snapshot of the database; it cannot write."""
-        return await self._read(work, _scope(tenant, system, user, at))
+        return await self._read(work, _scope(tenant, system, user, at, agent))
 
     @abstractmethod
     async def hot(self, name: str, params: tuple[Any, ...], *, durable: bool = False) -> Sequence[Sequence[Any]]:
@@ -176,9 +178,9 @@ class Database(ABC):
     async def _read(self, work: Work[T], scope: Scope) -> T: ...
 
 
-def _scope(tenant: str | None, system: bool, user: str | None, at: datetime | None) -> Scope:
+def _scope(tenant: str | None, system: bool, user: str | None, at: datetime | None, agent: str | None) -> Scope:
     if system:
         if tenant is not None:
             raise ValueError("a session is for a tenant or for the system, not both")
         return SYSTEM
-    return NOBODY if tenant is None else Scope(tenant, user=user, at=at)
+    return NOBODY if tenant is None else Scope(tenant, user=user, at=at, agent=agent)

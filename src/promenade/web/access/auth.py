@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from starlette.types import Scope
 
 from promenade import metrics
-from promenade.errors import Forbidden, Unauthorized
+from promenade.errors import Forbidden, Invalid, Unauthorized
 from promenade.model.access.groups import Outside
 from promenade.web.access.sessions import IDLE, Session, Sessions
 from promenade.web.access.tokens import (
@@ -30,6 +30,8 @@ from promenade.web.http.body import header
 from promenade.web.http.rate_limits import RateLimits
 
 _TOKENS_KEPT_MAX = 10_000
+AGENT_HEADER = b"promenade-agent"
+AGENT_LENGTH_MAX = 100
 CSRF_HEADER = b"x-csrf-token"
 CSRF_TOKEN_REQUIRED = "CSRF_TOKEN_REQUIRED"  # noqa: S105 - a code
 SESSION_CLAIM = "promenade_session"
@@ -52,6 +54,7 @@ class Caller:
     expires_at: float  # seconds since 1970
     session: Session | None = None  # of a browser; None: the caller sent a token
     outside: Outside | None = None  # what an outside issuer's token says; None: it is of the own one
+    agent: str | None = None  # the agent that works for the caller, by the name that it gives; None: none does
 
     def require_scope(self, *accepted: str) -> None:
         """Raise Forbidden (MISSING_SCOPE) unless the caller has one of ``accepted``."""
@@ -198,7 +201,7 @@ class Authenticator:
         """Return the caller of a request.
 
         Raises Unauthorized (UNAUTHORIZED) without a valid token, Forbidden (UNKNOWN_TENANT) for a tenant that does not
-        exist, TooMany (RATE_LIMITED), and Unavailable if the keys cannot be obtained.
+        exist, TooMany (RATE_LIMITED), Invalid (BAD_AGENT), and Unavailable if the keys cannot be obtained.
         """
         text = _bearer_token(scope)
         now = self._clock().timestamp()
@@ -222,7 +225,8 @@ class Authenticator:
             caller = replace(caller, scopes=caller.scopes | given)
         if self._limits is not None:
             self._limits.take(caller.tenant_id, caller.client_id)
-        return caller
+        agent = agent_of(scope)
+        return caller if agent is None else replace(caller, agent=agent)
 
     async def authenticate_browser(self, scope: Scope) -> Caller:
         """Return the caller of a request that may come from a browser: by a bearer token, or by a session cookie.
@@ -286,6 +290,18 @@ class Authenticator:
             groups = _groups_of(next((claims[name] for name in self._group_claims if name in claims), None))
             outside = Outside(self._groups.issuer, scopes, groups)
         return Caller(str(tenant), user, client_id or user, scopes, float(claims["exp"]), outside=outside)
+
+
+def agent_of(scope: Scope) -> str | None:
+    """Return the agent that a request names. Raises Invalid (BAD_AGENT)."""
+    given = [value for name, value in scope["headers"] if name == AGENT_HEADER]
+    if not given:
+        return None
+    name: str = given[0].decode("latin-1").strip()
+    if len(given) > 1 or not (0 < len(name) <= AGENT_LENGTH_MAX and name.isascii() and name.isprintable()):
+        message = f"Promenade-Agent names one agent, in up to {AGENT_LENGTH_MAX} printable characters of ASCII."
+        raise Invalid("BAD_AGENT", message)
+    return name
 
 
 def _bearer_token(scope: Scope) -> bytes:

@@ -197,7 +197,7 @@ class ListExports:
         async def work(session: Session) -> None:
             await write_trail(session, [entry])
 
-        await self._context.database.write(work, tenant=caller.tenant_id)
+        await self._context.database.write(work, tenant=caller.tenant_id, agent=caller.agent)
 
 
 def _next_in(body: Mapping[str, Any]) -> str | None:

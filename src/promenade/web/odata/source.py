@@ -200,7 +200,9 @@ class AuthoredSource:
 
         database = self._context.database
         begin = database.write if writes else database.read
-        return await begin(in_session, tenant=caller.tenant_id, user=caller.user[:USER_LENGTH_MAX], at=at)
+        return await begin(
+            in_session, tenant=caller.tenant_id, user=caller.user[:USER_LENGTH_MAX], at=at, agent=caller.agent
+        )
 
     def _unit(self, session: Session, caller: Caller, at: datetime) -> AuthoredUnit:
         """Return the unit that carries out a transaction of ``caller``."""

@@ -33,6 +33,7 @@ DEFAULTS: dict[str, Any] = {
     "approverScope": "svc.Admin",
     "masterDataCallbackUrl": None,
     "basicForReaders": False,
+    "agentsMayActivate": False,
 }
 
 

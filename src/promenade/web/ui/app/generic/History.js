@@ -32,6 +32,9 @@ sap.ui.define(
       /** What an entry says in a line or two. */
       line: () => new Text({maxLines: 3, text: bound((entry) => Trail.text(entry))}),
 
+      /** Who did it, and the agent that did it for them, if one did. */
+      who: (actor, agent) => (agent ? Texts.of("history.by", actor, agent) : actor),
+
       /** Who changed the entity of a page and what it consists of, when, and from what to what. */
       create() {
         const control = new Table({
@@ -65,7 +68,7 @@ sap.ui.define(
             vAlign: "Top",
             cells: [
               new Text({text: {path: "timestamp", targetType: "any", formatter: (one) => Format.dateTime(one)}}),
-              new Text({text: "{actor}"}),
+              new Text({text: {parts: ["actor", "agent"], formatter: History.who}}),
               History.words()
             ]
           }),
