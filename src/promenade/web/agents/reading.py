@@ -14,7 +14,7 @@ from promenade.errors import Invalid, NotFound, TooLarge
 from promenade.model import code_list
 from promenade.model.declare import Service as ServiceName
 from promenade.model.edm import edm_for
-from promenade.web.agents.service import Service
+from promenade.web.agents.service import Service, segment
 from promenade.web.agents.tool import (
     RESULT_BYTES_MAX,
     Arguments,
@@ -29,7 +29,7 @@ from promenade.web.agents.tool import (
     without_marks,
 )
 
-__all__ = ["READING", "id_of"]
+__all__ = ["READING", "ROLES", "id_of"]
 
 ROLES = "`svc.Admin`, `svc.PromotionManager` or `svc.BudgetManager`"
 
@@ -237,7 +237,7 @@ async def _read_report(service: Service, arguments: ReadReport) -> ReportRows:
     asked |= {"$filter": arguments.filter} if arguments.filter else {}
     asked |= {"$orderby": arguments.order_by} if arguments.order_by else {}
     asked |= {"$select": ",".join(arguments.fields)} if arguments.fields else {}
-    found = without_marks((await service.get(f"/reporting/{arguments.report}", **asked))["value"])
+    found = without_marks((await service.get(f"/reporting/{segment(arguments.report)}", **asked))["value"])
     rows = fitting(found[: arguments.limit])
     if found and not rows:
         raise TooLarge("ANSWER_TOO_LARGE", "One row is larger than a result may be: ask for fewer fields.", "fields")
