@@ -64,6 +64,7 @@ _CONTRACTS: dict[str, tuple[str, type[Struct] | None, type[Struct] | str | None]
     "_token": (_OPEN, None, TokenResponse),
     "_jwks": (_OPEN, None, "JSON"),
     "_configuration": (_OPEN, None, "JSON"),
+    "_authorization_server": (_OPEN, None, "JSON"),
     "_form": (_OPEN, None, "HTML"),
     "_login": (_OPEN, None, "303, or HTML"),
     "_session": (_OPEN, None, TokenResponse),

@@ -24,7 +24,6 @@ _RETRIES_MAX = 50
 _WAIT_SECONDS_MAX = 30 * 24 * _HOUR  # a longer wait outlives the event, and dates could overflow
 KEEP_DAYS_MAX = 36_500
 _ANY_HOST = frozenset({"0.0.0.0", "::"})  # noqa: S104 -- compared, not bound
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _NO_HOST = frozenset("@*?, \t\r\n")  # patterns and lists are not supported, so they are refused
 
 
@@ -104,6 +103,7 @@ class Settings:
     access_log: bool = False  # a line for each request
     metrics_token: str | None = None
     key_passphrase: str | None = field(default=None, repr=False)  # of private keys that are kept; None: not encrypted
+    mcp: bool = False  # whether agents have tools at /mcp
     webhook_allow: tuple[str, ...] = ()  # hosts, host:port or networks that callbacks may reach privately or by http
     webhook_retry_schedule: tuple[int, ...] = WEBHOOK_RETRY_SCHEDULE  # seconds before each further attempt
     events_to: str | None = None  # URL of the broker that events are published to; None: they are not
@@ -155,6 +155,8 @@ class Settings:
         self._check_background()
         self._check_broker()
         self._check_mtls()
+        if self.mcp and find_spec("mcp") is None:
+            raise SettingsError("--mcp needs the package mcp: install promenade[mcp].")
 
     def _check_reached(self) -> None:
         if self.public_url is not None and not _is_address(self.public_url):
@@ -206,6 +208,8 @@ class Settings:
             raise SettingsError("--jwks-url is for the cloud: a store has an API key and a password.")
         if self.mtls_port is not None:
             raise SettingsError("--mtls-port is for the cloud: master data come to a store by its sync.")
+        if self.mcp:
+            raise SettingsError("--mcp is for the cloud: agents need tokens, which a store has none of.")
 
     def _check_background(self) -> None:
         for target in self.webhook_allow:
@@ -308,7 +312,7 @@ class Settings:
     def has_proxy(self) -> bool:
         """Whether others reach the service at another address than its own, that is, through a proxy."""
         host = None if self.public_url is None else urlsplit(self.public_url).hostname
-        return bool(self.trusted_proxies) or host not in {None, self.host, *_LOOPBACK}
+        return bool(self.trusted_proxies) or host not in {None, self.host, *LOOPBACK_HOSTS}
 
     @property
     def mtls_url(self) -> str:

@@ -137,6 +137,7 @@ serve_options = _options(
     option("--access-log", is_flag=True, help="Log each request: method, route, status, milliseconds, address."),
     passphrase_option,
     option("--metrics-token", help="Bearer token that opens /metrics beyond loopback."),
+    option("--mcp", is_flag=True, help="Give agents tools at /mcp, by the Model Context Protocol (cloud edition)."),
     background_options,
     mtls_options,
     option("--instance-id", help="meta.instanceId of responses; default: a new one with every start."),

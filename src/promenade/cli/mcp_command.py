@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import click
 
-from promenade.cli.console import configure_log, option, run
+from promenade.cli.console import option, run
 from promenade.errors import Unavailable
 from promenade.settings import LOOPBACK_HOSTS
 
@@ -29,6 +29,8 @@ def mcp(url: str, client_id: str | None, client_secret: str | None, token: str |
         raise click.UsageError(f"--agent must be up to {_NAME_MAX} printable characters of ASCII.")
     if (token is None) == (client_id is None) or (client_id is None) != (client_secret is None):
         raise click.UsageError("Give either --token, or --client-id and --client-secret.")
+    from promenade.cli.log_lines import configure_log
+
     try:
         from promenade.web.agents.stdio import ClientSecret, GivenToken, serve_stdio
     except ModuleNotFoundError as error:

@@ -135,6 +135,7 @@ class Issuer:
             Endpoint("/oauth/jwks.json", {"GET": self._jwks}),
             Endpoint("/.well-known/jwks.json", {"GET": self._jwks}),
             Endpoint("/.well-known/openid-configuration", {"GET": self._configuration}),
+            Endpoint("/.well-known/oauth-authorization-server", {"GET": self._authorization_server}),
         ]
 
     async def verification_keys(self) -> Sequence[VerificationKey]:
@@ -151,7 +152,16 @@ class Issuer:
 
     async def _configuration(self, scope: Scope, receive: Receive) -> Answer:
         """Return the URLs of the endpoints and the keys, in the format of OpenID discovery."""
-        document = {
+        return Answer(msgspec.json.encode(self._described()))
+
+    async def _authorization_server(self, scope: Scope, receive: Receive) -> Answer:
+        """Return the same in the format of RFC 8414, without scopes: clients of agents would ask for all of them."""
+        document = self._described()
+        del document["scopes_supported"]
+        return Answer(msgspec.json.encode(document))
+
+    def _described(self) -> dict[str, object]:
+        return {
             "issuer": self._issuer,
             "authorization_endpoint": f"{self._base_url}/oauth/authorize",
             "token_endpoint": f"{self._base_url}/oauth/token",
@@ -167,7 +177,6 @@ class Issuer:
             "id_token_signing_alg_values_supported": [ALGORITHM],
             "token_endpoint_auth_methods_supported": ["client_secret_post", "client_secret_basic", "none"],
         }
-        return Answer(msgspec.json.encode(document))
 
     async def _token(self, scope: Scope, receive: Receive) -> Answer:
         """Issue a token to a client for its secret, or to the back office for the code of a login.

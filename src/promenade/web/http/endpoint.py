@@ -93,6 +93,11 @@ async def send_problem(scope: Scope, send: Send, error: PromenadeError) -> None:
     await _send(scope, send, problem(error, credential_was_sent=header(scope, b"authorization") is not None))
 
 
+async def send_answer(scope: Scope, send: Send, answer: Answer) -> None:
+    """Send a complete response."""
+    await _send(scope, send, answer)
+
+
 async def _send(scope: Scope, send: Send, answer: Answer) -> None:
     await send(
         {

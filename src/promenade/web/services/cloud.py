@@ -51,8 +51,7 @@ class CloudService:
         limits: RateLimits,
         material: Callable[[], TlsMaterial | None] = lambda: None,
     ) -> None:
-        self._context = context
-        self._settings = settings
+        self._context, self._settings = context, settings
         self._limits, self._material = limits, material
         self._issues_tokens = settings.jwks_url is None
         accepts = groups = None
@@ -92,6 +91,7 @@ class CloudService:
             "/": self._back_office,
             "/oauth": self._tokens,
             "/.well-known": self._tokens,
+            **({"/mcp": self._agents} if settings.mcp else {}),
         }
         self.app: ASGIApp = routed(self.at_once, {root: Later(make) for root, make in self.later.items()})
 
@@ -166,16 +166,29 @@ class CloudService:
             return ExternalSignIn(self._settings, self._context.clock)
         return built_in_sign_in(self._settings.issuer_url)
 
+    def _agents(self) -> Served:
+        from promenade.web.agents.over_http import ROOT, AgentsOverHttp
+
+        context = self._context
+        return [], {
+            ROOT: AgentsOverHttp(self._authenticator, self.app, context.new_id, base_url=self._settings.base_url)
+        }
+
     def _tokens(self) -> Served:
+        endpoints: list[Endpoint] = []
+        if self._settings.mcp:
+            from promenade.web.agents.over_http import resource_metadata
+
+            endpoints += resource_metadata(self._settings.base_url, self._settings.issuer_url)
         if self._settings.jwks_url is not None:
-            return [], {}
+            return endpoints, {}
         from promenade.web.services.invitation import Invitations
         from promenade.web.services.login import Login
 
         store, base_url = self._issuer_store, self._settings.base_url
         login = Login(self._issuer, store, issuer_url=self._settings.issuer_url, base_url=base_url)
         invitations = Invitations(store.people, self._context.cache, base_url=base_url)
-        endpoints: list[Endpoint] = [*self._issuer.endpoints(), *login.endpoints(), *invitations.endpoints()]
+        endpoints += [*self._issuer.endpoints(), *login.endpoints(), *invitations.endpoints()]
         return endpoints, {}
 
     @cached_property
