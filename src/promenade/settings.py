@@ -143,11 +143,7 @@ class Settings:
             raise SettingsError("--workers above 1 needs PostgreSQL: give --database-url postgresql://...")
         if self.redis_url is not None and urlsplit(self.redis_url).scheme not in {"redis", "rediss", "unix"}:
             raise SettingsError("--redis-url must start with redis://, rediss:// or unix://.")
-        if self.log_format not in LOG_FORMATS:
-            raise SettingsError(f"--log-format must be one of {', '.join(LOG_FORMATS)}, not {self.log_format}.")
         self._check_tokens()
-        if self.key_passphrase is not None and len(self.key_passphrase) < _PASSPHRASE_MIN:
-            raise SettingsError(f"--key-passphrase must have at least {_PASSPHRASE_MIN} characters.")
         for option in ("rate_limit_tenant", "rate_limit_client"):
             if getattr(self, option) < 0:
                 raise SettingsError(f"--{option.replace('_', '-')} must be 0 or more, not {getattr(self, option)}.")
@@ -179,6 +175,8 @@ class Settings:
             raise SettingsError("--scope-claim must name at least one claim.")
         if not self.group_claims or not all(self.group_claims):
             raise SettingsError("--group-claim must name at least one claim.")
+        if self.key_passphrase is not None and len(self.key_passphrase) < _PASSPHRASE_MIN:
+            raise SettingsError(f"--key-passphrase must have at least {_PASSPHRASE_MIN} characters.")
         self._check_login()
 
     def _check_login(self) -> None:
@@ -212,6 +210,8 @@ class Settings:
             raise SettingsError("--mcp is for the cloud: agents need tokens, which a store has none of.")
 
     def _check_background(self) -> None:
+        if self.log_format not in LOG_FORMATS:
+            raise SettingsError(f"--log-format must be one of {', '.join(LOG_FORMATS)}, not {self.log_format}.")
         for target in self.webhook_allow:
             if not _is_target(target):
                 raise SettingsError(f"--webhook-allow must be a host, host:port or a network, not {target}.")
