@@ -105,6 +105,21 @@ def test_an_agent_gets_a_token_by_what_the_service_tells_and_works(agents: Agent
     assert refused.is_error
 
 
+def test_tools_work_behind_a_proxy(databases: Databases) -> None:
+    url = databases.create("sqlite")
+    run(furnish(url))
+    call = {"method": "tools/call", "params": {"name": "search_promotions", "arguments": {"text": "Old"}}}
+    with (
+        InProcess(url, has_worker=False, mcp=True, public_url="https://prices.example") as service,
+        service.client(headers={"host": "prices.example"}) as http,
+    ):
+        proxied = Agents(service=service, database_url=url, http=http)
+        headers = {**ACCEPT, "authorization": f"Bearer {proxied.token('promoter')}"}
+        answer = http.post("/mcp", json={**LIST, **call}, headers=headers)
+    databases.drop(url)
+    assert [one["name"] for one in answer.json()["result"]["structuredContent"]["promotions"]] == ["Old"]
+
+
 def test_without_a_token_the_answer_says_where_to_get_one(agents: Agents) -> None:
     for token in (None, "Bearer wrong", "Basic eDp5"):
         sent = ACCEPT if token is None else {**ACCEPT, "authorization": token}

@@ -20,6 +20,7 @@ from promenade.web.agents.server import make_server
 from promenade.web.agents.service import Service
 from promenade.web.http.body import header
 from promenade.web.http.endpoint import Answer, Edge, Endpoint, problem, send_answer, send_problem
+from promenade.web.http.protection import Hosts, Protection
 
 __all__ = ["ROOT", "AgentsOverHttp", "resource_metadata"]
 
@@ -69,7 +70,7 @@ class AgentsOverHttp:
     ) -> None:
         """``inside``: the service's own application, which the tools call."""
         self._authenticator = authenticator
-        self._inside = Edge(inside, new_id)
+        self._inside = Edge(inside, new_id, Protection(Hosts(["*"])))  # the layer outside has looked at the host
         self._base_url = base_url
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
