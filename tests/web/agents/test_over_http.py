@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
 from typing import Any, Protocol
 
 import httpx2
@@ -20,7 +21,10 @@ from promenade.web.agents.tools import TOOLS
 from tests.kit.api_client import SECRET
 from tests.kit.databases import Databases
 from tests.kit.in_process import InProcess
+from tests.kit.moved_clock import MovedClock
 from tests.kit.service import Service
+from tests.web.access.tokens.conftest import Trusting
+from tests.web.access.tokens.issuer import AUDIENCE, ISSUER, KeyServer, new_ec, new_rsa
 from tests.web.agents.conftest import Agents, Threaded
 from tests.web.conftest import run
 from tests.web.services.admin.conftest import OWN, furnish
@@ -192,17 +196,32 @@ def test_an_agent_works_over_the_network(server: Served, databases: Databases) -
 
     answers = asyncio.run(work())
     assert [one.structured_content["total"] for one in answers] == [1] * 4
+    said = [line for line in service.output().splitlines() if "event=agent.called" in line]
+    assert len(said) == 4, service.output()
+    for field in ("tool=search_promotions", "agent=mcp", f"tenant={OWN}", "user=promoter"):
+        assert field in said[0]
 
 
-def test_a_token_of_an_outside_issuer_is_taken_like_everywhere(databases: Databases) -> None:
+def test_a_persons_token_of_an_outside_issuer_is_taken_like_everywhere(databases: Databases, tmp_path: Path) -> None:
     database_url = databases.create("sqlite")
     run(furnish(database_url))
-    issuer = "https://login.example"
-    outside: dict[str, Any] = {"jwks_url": "https://login.example/keys", "issuer": issuer}
-    with InProcess(database_url, has_worker=False, mcp=True, **outside) as service, service.client() as http:
-        metadata = http.get("/.well-known/oauth-protected-resource/mcp").json()
-        assert metadata["authorization_servers"] == [issuer]
-        assert http.post("/mcp", json=LIST, headers=ACCEPT).status_code == 401
+    clock, rsa = MovedClock(tmp_path / "clock"), new_rsa("rsa-1")
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "who_am_i", "arguments": {}}}
+    with KeyServer(rsa) as keys:
+        trust: dict[str, Any] = {"jwks_url": keys.url, "issuer": ISSUER, "audience": AUDIENCE, "mcp": True}
+        with InProcess(database_url, clock=clock, has_worker=False, **trust) as service, service.client() as http:
+            house = Trusting(http, keys, clock, rsa, new_ec("ec-1"))
+            told = http.get("/.well-known/oauth-protected-resource/mcp").json()
+            assert told["authorization_servers"] == [ISSUER]
+
+            def ask(**claims: Any) -> httpx2.Response:
+                token = house.token(**{"zid": OWN, "sub": "rosa", "scope": "svc.PromotionManager", **claims})
+                return http.post("/mcp", json=call, headers={**ACCEPT, "authorization": f"Bearer {token}"})
+
+            assert ask().json()["result"]["structuredContent"]["user"] == "rosa"
+            for wrong in ({"aud": "another service"}, {"iss": "https://evil.example"}, {"exp": 1}):
+                assert ask(**wrong).status_code == 401, wrong
+            assert ask(zid="nobody's").status_code == 403
     databases.drop(database_url)
 
 

@@ -93,6 +93,9 @@ def test_an_agent_makes_nothing_run(admin: Admin) -> None:
     document += "discountActions:\n  - {actionType: RECEIPT, discountType: PERCENTAGE, discountValue: 5}\n"
     answer = admin.post("Promotions/AdminService.applyDocument", {"document": document}, **AGENT)
     assert fault(answer)[:2] == STOPPED
+    rows = {"rows": [{"code": admin.unique("I"), "name": "Imported", "status": "ACTIVE"}]}
+    answer = admin.post("/api/v1/Promotions/bulkImport", rows, client="integrator", **AGENT)
+    assert (answer.status_code, answer.json()["code"]) == (403, "AGENTS_DO_NOT_IMPORT")
     assert act(admin, "Promotions", promotion, "activate")["status"] == "ACTIVE"
 
 

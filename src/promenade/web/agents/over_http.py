@@ -116,7 +116,10 @@ class AgentsOverHttp:
         async with httpx2.AsyncClient(transport=transport, base_url=self._base_url) as http:
             service = Service(http, _Passed(authorization), caller.agent or _USUAL_AGENT)
             manager = StreamableHTTPSessionManager(
-                make_server(service), stateless=True, json_response=True, max_request_body_size=_BODY_BYTES_MAX
+                make_server(service, tenant=caller.tenant_id, user=caller.user),
+                stateless=True,
+                json_response=True,
+                max_request_body_size=_BODY_BYTES_MAX,
             )
             async with manager.run():
                 await manager.handle_request(scope, receive, with_reference)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import mcp_types as types
@@ -42,8 +43,12 @@ class _Problem(msgspec.Struct, omit_defaults=True):
     details: list[_Problem] | None = None
 
 
-def make_server(service: Service) -> Server[Any]:
-    """Return a server whose tools work on a service, for the caller that it stands for."""
+def make_server(service: Service, **caller: str) -> Server[Any]:
+    """Return a server whose tools work on a service, for the caller that it stands for.
+
+    ``caller``: what the log says of whoever that is.
+    """
+    log = {"agent": service.agent, **caller}
 
     async def list_tools(context: ServerRequestContext[Any], params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS.values()])
@@ -52,7 +57,7 @@ def make_server(service: Service) -> Server[Any]:
         tool = TOOLS.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, "There is no such tool.")
-        return await _called(service, tool, params.arguments)
+        return await _called(service, tool, params.arguments, log)
 
     return Server(
         "promenade",
@@ -77,17 +82,17 @@ def _described(tool: Tool) -> types.Tool:
     )
 
 
-async def _called(service: Service, tool: Tool, arguments: Any) -> types.CallToolResult:
+async def _called(service: Service, tool: Tool, arguments: Any, log: Mapping[str, str]) -> types.CallToolResult:
     try:
         result = await tool.run(service, arguments_of(tool.arguments, arguments))
         text = msgspec.json.encode(result)
     except PromenadeError as error:
-        _log.info("agent.refused", tool=tool.name, code=error.code)
+        _log.info("agent.refused", tool=tool.name, code=error.code, **log)
         return _refusal(error)
     except Exception:
-        _log.exception("agent.failed", tool=tool.name)
+        _log.exception("agent.failed", tool=tool.name, **log)
         return _refusal(PromenadeError("INTERNAL_ERROR", "Something went wrong."))
-    _log.info("agent.called", tool=tool.name)
+    _log.info("agent.called", tool=tool.name, **log)
     return types.CallToolResult(content=_marked(text), structured_content=msgspec.to_builtins(result))
 
 

@@ -63,7 +63,7 @@ class Service:
         """``agent``: the name by which the audit trail knows the agent."""
         self._http = http
         self._credential = credential
-        self._agent = agent
+        self.agent = agent
 
     async def get(self, path: str, **parameters: str) -> Any:
         """Return what an address holds, read from JSON. Raises the errors of the service."""
@@ -87,7 +87,7 @@ class Service:
             authorization = await self._credential.authorization(self._http, is_refused=is_refused)
             if authorization is None:
                 return None
-            headers = {"Authorization": authorization, "Accept": _JSON, AGENT_HEADER: self._agent}
+            headers = {"Authorization": authorization, "Accept": _JSON, AGENT_HEADER: self.agent}
             if content is not None:
                 headers["Content-Type"] = "application/json"
             async with self._http.stream(method, address, content=content, headers=headers) as answer:

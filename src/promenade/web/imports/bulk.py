@@ -16,7 +16,7 @@ from odata_server.errors import not_found
 from odata_server.http import Response
 from odata_server.negotiation import require_json_body
 from promenade import model
-from promenade.errors import Invalid, TooMany
+from promenade.errors import Forbidden, Invalid, TooMany
 from promenade.model.declare import Service
 from promenade.model.edm import edm_for
 from promenade.model.operations import BULK_IMPORT, IMPORT_ACCEPTED
@@ -68,6 +68,8 @@ class BulkImport:
 
     async def _import(self, call: Call) -> Response:
         call.caller.require_scope(WRITE)
+        if call.caller.agent is not None:  # its rows are written later, by nobody's agent
+            raise Forbidden("AGENTS_DO_NOT_IMPORT", "An agent imports nothing: write rows one by one, or ask a person.")
         entity = _importable(call.named["entity"])
         require_json_body(call.request)
         key = key_of_headers(call.scope)
