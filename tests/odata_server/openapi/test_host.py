@@ -127,3 +127,17 @@ def test_other_endpoints_of_the_host_are_in_the_document() -> None:
     own = {"/Books:import": {"post": {"responses": {"202": {"description": "Accepted."}}}}}
     document = render(BOOKSHOP, own_paths=own)
     assert document["paths"]["/Books:import"] == own["/Books:import"]
+
+
+def test_a_row_of_the_host_is_the_example_of_answers_and_bodies() -> None:
+    row = {"ID": "01234567-89ab-cdef-0123-456789abcdef", "isbn": "9783161484100", "title": "It", "price": 9.99}
+    row |= {"description": None, "language": "en"}
+    extras = {"minorVersion": {"type": "integer", "const": 3}}
+    schemas = render(BOOKSHOP, examples={"Book": row, "Author": {"born": None}}, extras=extras)["components"]["schemas"]
+    assert schemas["Book"]["examples"] == [row | {"minorVersion": 3}]
+    assert schemas["Book-page"]["examples"] == [{"@count": 1, "value": [row], "minorVersion": 3}]
+    (created,) = schemas["Book-create"]["examples"]
+    assert created.items() >= {"isbn": "9783161484100", "title": "It", "price": 9.99}.items()
+    assert not created.keys() & {"ID", "description"}
+    assert schemas["Book-update"]["examples"] == [{"title": "It", "price": 9.99}]
+    assert "examples" not in schemas["Author-create"], "its required name is not in the row"

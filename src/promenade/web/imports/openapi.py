@@ -48,7 +48,7 @@ def _row(entity: EntityType, schemas: dict[str, Any]) -> Schema:
         for field in brought
     }
     required = [*made.get("required", ()), *(field.wire for field in brought if field.required)]
-    schemas[f"{entity.set_name}-import"] = made | {
+    schemas[f"{entity.set_name}-import"] = {key: one for key, one in made.items() if key != "examples"} | {
         "properties": made["properties"] | properties,
         "required": required,
     }

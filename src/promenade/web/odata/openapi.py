@@ -1,12 +1,24 @@
-"""What the OpenAPI documents of the public API and of reporting share: codes with the names of their schemas."""
+"""What the OpenAPI documents of the public API and of reporting share: names of codes, and rows as examples."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+import msgspec
 
 from promenade import model
+from promenade.model.declare import Service
 
-__all__ = ["allowed_values", "enum_names"]
+__all__ = ["allowed_values", "enum_names", "example_rows"]
+
+
+def example_rows(service: Service) -> Mapping[str, Mapping[str, Any]]:
+    """Return entity type -> a row as the service answers it, recorded from a demo."""
+    text = files("promenade.web.odata").joinpath("examples", f"{service.value}.json").read_bytes()
+    rows: dict[str, dict[str, Any]] = msgspec.json.decode(text)
+    return rows
 
 
 def allowed_values() -> Mapping[str, Sequence[str]]:

@@ -18,7 +18,7 @@ from promenade.model.reports.operations import EXPORT_CSV, EXPORT_FILE, REPORT_T
 from promenade.web.access.roles import ADMIN, BUDGET_MANAGER, PROMOTION_MANAGER, REPORT_READER, REPORTS
 from promenade.web.http.endpoint import Endpoint
 from promenade.web.http.reader_pages import document_endpoints, reader_endpoints
-from promenade.web.odata.openapi import allowed_values, enum_names
+from promenade.web.odata.openapi import allowed_values, enum_names, example_rows
 from promenade.web.odata.sheets import with_files
 
 VERSION = "1.0.0"
@@ -65,6 +65,7 @@ def render_reporting_openapi(*, whole: bool = False) -> bytes:
         error_content={"application/json": ref("ErrorResponse")},
         allowed_values=allowed_values(),
         enum_names=enum_names(),
+        examples=example_rows(Service.REPORTING),
         whole=whole,
     )
     _finish(document["paths"][f"/{EXPORT_CSV}"]["post"], document["components"]["schemas"])

@@ -17,7 +17,7 @@ from promenade.interface import MINOR_VERSION
 from promenade.model.declare import RW_RESTRICTED, Service
 from promenade.model.edm import edm_for
 from promenade.web.imports.openapi import with_imports
-from promenade.web.odata.openapi import allowed_values, enum_names
+from promenade.web.odata.openapi import allowed_values, enum_names, example_rows
 from promenade.web.odata.sheets import with_files
 
 VERSION = f"1.{MINOR_VERSION}.0"
@@ -50,6 +50,17 @@ _PROBLEM = {
         "details": {"type": "array", "description": "Every fault of the request.", "items": ref("ErrorDetail")},
     },
     "required": ["type", "title", "status", "detail", "instance", "code"],
+    "examples": [
+        {
+            "type": "about:blank",
+            "title": "Bad Request",
+            "status": 400,
+            "detail": "CouponTypes has no property codeValue.",
+            "instance": "/api/v1/CouponTypes",
+            "code": "UNKNOWN_PROPERTY",
+            "target": "codeValue",
+        }
+    ],
 }
 _EXTRAS = {
     "minorVersion": {
@@ -82,6 +93,7 @@ def render_public_openapi(*, whole: bool = False) -> bytes:
         enum_names=enum_names(),
         changeable=_is_changeable,
         extras=_EXTRAS,
+        examples=example_rows(Service.PUBLIC),
         told_once={"WebhookSubscriptions": ("secret",)},
         whole=whole,
         own_schemas={"Problem": _PROBLEM},

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from odata_server.edm import Edm, EntityType, Property
+from odata_server.openapi.examples import add_examples
 from odata_server.openapi.parts import ERROR_SCHEMAS, Parts, Security
 from odata_server.openapi.paths import Paths
 from odata_server.openapi.schemas import Schemas, is_required
@@ -29,6 +30,7 @@ def render_openapi(
     required: Callable[[EntityType, Property], bool] = is_required,
     changeable: Callable[[EntityType, Property], bool] = lambda _type, _property: True,
     extras: Mapping[str, Schema] | None = None,
+    examples: Mapping[str, Mapping[str, Any]] | None = None,
     told_once: Mapping[str, Collection[str]] | None = None,
     statuses: Mapping[str, int] | None = None,
     whole: bool = True,
@@ -42,9 +44,10 @@ def render_openapi(
     ``Type/property`` -> its possible codes; ``enum_names``: the name of their schema, where several properties have the
     same codes (default: ``Type-property``). ``required`` and ``changeable``: the properties that a create must contain
     and an update may change, in addition to the model. ``extras``: members that the service adds to every JSON
-    response, with their schemas. ``told_once``: entity type -> write-only properties that the response to a write may
-    contain, because the service generated them. ``statuses``: operation -> its success status, if not 200.
-    ``own_paths``, ``own_schemas``: further paths and schemas of the host, as in the document.
+    response, with their schemas. ``examples``: entity type -> a row as it is answered. ``told_once``: entity type ->
+    write-only properties that the response to a write may contain, because the service generated them. ``statuses``:
+    operation -> its success status, if not 200. ``own_paths``, ``own_schemas``: further paths and schemas of the host,
+    as in the document.
 
     If not ``whole``, the document omits URLs that OData's metadata describes and that only OData clients use: single
     properties, ``$ref``, changes of an entity through a navigation to it if the entity has a URL of its own, a second
@@ -65,6 +68,8 @@ def render_openapi(
     made = paths.made() | dict(own_paths or {})
     components = parts.components()
     components["parameters"] |= paths.parameters
+    constants = {name: schema["const"] for name, schema in (extras or {}).items() if "const" in schema}
+    add_examples(schemas.made, examples or {}, constants)
     components["schemas"] = {**ERROR_SCHEMAS, **schemas.made, **(own_schemas or {})}
     return {
         "openapi": "3.1.0",

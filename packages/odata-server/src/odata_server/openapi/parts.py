@@ -40,6 +40,7 @@ ERROR_SCHEMAS: Mapping[str, Schema] = {
         "description": "Why a request failed.",
         "properties": {"error": ref("ErrorContent")},
         "required": ["error"],
+        "examples": [{"error": {"code": "NOT_FOUND", "message": "There is nothing at this address."}}],
     },
     "ErrorContent": {
         "type": "object",
