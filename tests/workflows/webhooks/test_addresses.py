@@ -127,6 +127,28 @@ def test_an_address_that_no_delivery_may_go_to_is_refused_at_once_with_one_answe
         assert callback_fault(url, (), "callbackUrl") is None, url
 
 
+def test_spellings_in_other_scripts_are_what_they_are_looked_up_as() -> None:
+    for host in ("ⓛocalhost", "\uff11\uff12\uff17.0.0.1", "127\u30020\u30020\u30021", "10.0.0.1.", "LOCALHOST."):
+        fault = callback_fault(f"https://{host}/", (), "callbackUrl")
+        assert fault is not None, host
+        assert fault.code == "ADDRESS_NOT_ALLOWED", host
+    assert callback_fault("https://münchen.example/", (), "callbackUrl") is None
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("https://10.0.0.1../", "https://localhost../", "https://%31%30.0.0.1/", "https://.a/", "https://a..b/"),
+        *("https://[v1.x]/", f"https://{'a' * 300}/", f"https://{'a.' * 130}b/", "https://:@example.com/"),
+        *("https://@example.com/", "https://\u0661\u0662\u0667.0.0.1/x", "https://a\u202eb.example/"),
+    ],
+)
+def test_what_no_host_can_be_called_is_no_address(url: str) -> None:
+    fault = callback_fault(url, (), "callbackUrl")
+    assert fault is not None
+    assert fault.code == "INVALID_URL"
+
+
 def test_the_operator_may_allow_it() -> None:
     allowed = ("10.0.0.0/8", "localhost", "[::1]:8443")
     for host, is_open in (("10.1.2.3", True), ("11.1.2.3", True), ("192.168.0.1", False), ("localhost", True)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from functools import lru_cache
 from urllib.parse import urlsplit
@@ -9,6 +10,9 @@ from urllib.parse import urlsplit
 from promenade.errors import Detail
 from promenade.workflows.authoring.allowed import Allowed, address_of, is_public, is_this_machine
 from promenade.workflows.authoring.unit import Unit, Write
+
+_NAME_MAX = 254
+_LABEL = re.compile(r"[A-Za-z0-9_-]{1,63}")
 
 
 def check_callback(unit: Unit, write: Write, column: str) -> None:
@@ -33,8 +37,14 @@ def callback_fault(url: str, http_hosts: Collection[str], target: str) -> Detail
         host, port = parts.hostname, parts.port
     except ValueError:
         host, port, parts = None, None, urlsplit("")
-    plain = url.isprintable() and " " not in url
-    if not host or port == 0 or not plain or parts.scheme not in ("http", "https") or parts.username or parts.password:
+    plain = (
+        url.isprintable()
+        and " " not in url
+        and "@" not in parts.netloc
+        and ("[" not in parts.netloc or ":" in (host or ""))
+    )
+    host = _in_ascii(host or "")
+    if not host or port == 0 or not plain or parts.scheme not in ("http", "https"):
         return Detail("INVALID_URL", f"{target} must be an https address without a user name.", target)
     allowed = _allowed(frozenset(http_hosts))
     if parts.scheme == "http" and not allowed.names(host, port or 80):
@@ -44,6 +54,21 @@ def callback_fault(url: str, http_hosts: Collection[str], target: str) -> Detail
         message = f"{target} must be at a public address, or at one that the operator allows."
         return Detail("ADDRESS_NOT_ALLOWED", message, target)
     return None
+
+
+def _in_ascii(host: str) -> str:
+    """Return a host as it is looked up, whatever script it is written in; empty if no host can have this name."""
+    if not host.isascii():
+        import idna  # noqa: PLC0415 -- few need it
+
+        try:
+            host = idna.encode(host, uts46=True).decode("ascii")
+        except idna.IDNAError:
+            return ""
+    if ":" in host:
+        return host if address_of(host) is not None else ""
+    labels = host.removesuffix(".").split(".")
+    return host if len(host) <= _NAME_MAX and all(_LABEL.fullmatch(one) for one in labels) else ""
 
 
 def _may_work(host: str, port: int, allowed: Allowed) -> bool:
