@@ -86,3 +86,13 @@ def test_a_service_logs_each_request_if_asked(server: StartService, tmp_path: Pa
     }  # fmt: skip
     assert "secret" not in service.output()
     assert any(one["event"] == "Application startup complete." for one in found)
+
+
+def test_nobody_forges_a_line_or_moves_the_cursor() -> None:
+    for odd in ("\r", "\n", "\0", "\x1b[31m", "\x7f", "\x85", "\u2028", "\u202e", '"', " ", "="):
+        record = logging.LogRecord("library", logging.INFO, __file__, 1, f"a{odd}event=forged", (), None)
+        for form in ("logfmt", "json"):
+            line = _Lines(form).format(record)
+            assert len(line.splitlines()) == 1, odd
+            assert line.isprintable() or form == "json", odd
+            assert " event=forged" not in line.replace('a event=forged"', ""), odd

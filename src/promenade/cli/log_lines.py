@@ -12,7 +12,7 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -66,23 +66,27 @@ def _logfmt(fields: Mapping[str, Any]) -> str:
 
 
 def _value(value: object) -> str:
+    """Return a value that neither ends its line nor moves a terminal's cursor, whoever it comes from."""
+    if value is None or isinstance(value, bool):
+        return "" if value is None else str(value).lower()
     text = str(value)
-    return text if _BARE.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+    is_printable = text.isprintable()
+    if is_printable and _BARE.fullmatch(text):
+        return text
+    return json.dumps(text, ensure_ascii=not is_printable).replace("\x7f", "\\u007f")
 
 
 def _configure_structlog(form: str) -> None:
     import structlog
 
-    renderer: Callable[..., str | bytes] = structlog.processors.LogfmtRenderer(key_order=_KEYS)
-    if form == JSON:
-        renderer = structlog.processors.JSONRenderer(serializer=partial(json.dumps, default=str))
+    render = _json if form == JSON else _logfmt
     structlog.configure(
         processors=[
             _of_request,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
-            renderer,
+            lambda logger, method, fields: render({key: fields[key] for key in (*_KEYS, *fields) if key in fields}),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
