@@ -158,3 +158,19 @@ def test_a_client_that_hangs_up_in_a_body_harms_nobody(shop: ServedShop) -> None
     answer = shop.call("/pos/v2/evaluate", basket(header={"transactionId": "hung-up"}))
     assert answer.json()["meta"]["header"]["transactionCounter"] == 1
     assert "Traceback" not in shop.service.output()
+
+
+@pytest.mark.parametrize("named", [b"", b"Host: 127.0.0.1\r\nHost: evil.example\r\n"], ids=["none", "two"])
+def test_a_request_names_one_host(shop: ServedShop, named: bytes) -> None:
+    head, _, body = talk(shop, [b"GET /health HTTP/1.1\r\n" + named + b"Connection: close\r\n\r\n"]).partition(
+        b"\r\n\r\n"
+    )
+    assert head.startswith(b"HTTP/1.1 400")
+    assert b"MALFORMED_HTTP" in body
+
+
+def test_an_answer_to_what_is_no_request_is_protected_like_any_other(shop: ServedShop) -> None:
+    head = talk(shop, [b"HELLO\r\n\r\n"]).partition(b"\r\n\r\n")[0].lower()
+    assert b"x-content-type-options: nosniff" in head
+    assert b"cache-control: no-store" in head
+    assert b"frame-ancestors 'none'" in head

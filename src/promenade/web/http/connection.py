@@ -22,6 +22,7 @@ from uvicorn.server import ServerState
 
 from promenade.errors import Invalid, PromenadeError, TooLarge
 from promenade.web.http.problems import body_of, status_of
+from promenade.web.http.protection import ALWAYS
 
 HEAD_BYTES_MAX = 64 * 1024
 ARRIVAL_SECONDS_MAX = 60.0
@@ -121,8 +122,9 @@ class Connection(HttpToolsProtocol):
     def _refuse(self, error: PromenadeError) -> None:
         """Answer malformed input with an error and close the connection."""
         body = body_of(error)
-        head = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(body)
-        self.transport.write(STATUS_LINE[status_of(error)] + head + body)
+        head = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n" % len(body)
+        protection = b"".join(b"%s: %s\r\n" % one for one in ALWAYS)
+        self.transport.write(STATUS_LINE[status_of(error)] + head + protection + b"\r\n" + body)
         self.transport.close()
 
 

@@ -159,10 +159,10 @@ class Edge:
 
         metrics.http_requests_in_flight.inc()
         try:
-            if await protection.hosts.has(header(scope, b"host")):
-                await self._app(scope, receive, noting)
-            else:
-                await send_problem(scope, noting, Misdirected("UNKNOWN_HOST", _UNKNOWN_HOST))
+            await self._require_own_host(scope)
+            await self._app(scope, receive, noting)
+        except (Invalid, Misdirected) as error:
+            await send_problem(scope, noting, error)
         except Disconnected:
             status = status or 499  # the client is gone; 499 is the conventional status for that in logs
         except Exception:
@@ -174,6 +174,14 @@ class Edge:
         finally:
             metrics.http_requests_in_flight.dec()
             self._observe(scope, status or 500, time.perf_counter() - started)
+
+    async def _require_own_host(self, scope: Scope) -> None:
+        """Raise Misdirected for a host that the service does not answer to, Invalid for none or several in HTTP/1.1."""
+        given = [value for name, value in scope["headers"] if name == b"host"]
+        if len(given) > 1 or (not given and scope.get("http_version") == "1.1"):
+            raise Invalid("MALFORMED_HTTP", "A request names one host.")
+        if given and not await self._protection.hosts.has(given[0]):
+            raise Misdirected("UNKNOWN_HOST", _UNKNOWN_HOST)
 
     def _observe(self, scope: Scope, status: int, seconds: float) -> None:
         # INVARIANT: labels are declared values, never request data, or a scan would create them without limit.

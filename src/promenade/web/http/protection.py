@@ -16,12 +16,23 @@ from urllib.parse import urlsplit
 from promenade.settings import Settings
 from promenade.web.http.problems import Headers
 
-__all__ = ["Hosts", "Protection"]
+__all__ = ["ALWAYS", "Hosts", "Protection"]
 
-_HOST = re.compile(r"\[(?P<v6>[0-9a-f:.]{2,45})\](?::\d{1,5})?|(?P<name>[a-z0-9_.-]{1,253}?)\.?(?::\d{1,5})?", re.ASCII)
+_HOST = re.compile(
+    r"\[(?P<v6>[0-9a-f:.]{2,45})\](?::(?P<port6>\d{1,5}))?|(?P<name>[a-z0-9_.-]{1,253}?)\.?(?::(?P<port>\d{1,5}))?",
+    re.ASCII,
+)
 _KNOWN_MAX = 1_000
 # Of an answer that has no policy of its own: it is data, and no page may load anything because of it or frame it.
 _POLICY = b"default-src 'none'; frame-ancestors 'none'"
+ALWAYS: Headers = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", _POLICY),
+    (b"referrer-policy", b"no-referrer"),
+]
+"""What every answer has that does not say otherwise."""
+
 _YEAR = 365 * 24 * 3600
 
 
@@ -37,12 +48,13 @@ class Hosts:
         self._full_name: Callable[[], str] | None = full_name
         self._known: set[bytes] = set()  # headers that were found to name this service
 
-    async def has(self, host: bytes | None) -> bool:
-        """Return whether a Host header names this service; a request of HTTP/1.0 may have none."""
-        if host is None or host in self._known:
+    async def has(self, host: bytes) -> bool:
+        """Return whether a Host header names this service."""
+        if host in self._known:
             return True
         found = _HOST.fullmatch(host.decode("latin-1").lower())
-        name = "" if found is None else found["v6"] or found["name"]
+        port = "" if found is None else found["port"] or found["port6"] or "80"
+        name = "" if found is None or not 0 < int(port) < 65536 else found["v6"] or found["name"]
         is_ours = "*" in self._names or name in self._names or _is_address(name) or await self._is_full_name(name)
         if is_ours and len(self._known) < _KNOWN_MAX:
             self._known.add(host)
@@ -61,12 +73,7 @@ class Protection:
     def __init__(self, hosts: Hosts | None = None, public_url: str | None = None) -> None:
         self.hosts = hosts or Hosts()
         self.public_url = public_url
-        self._always: Headers = [
-            (b"x-content-type-options", b"nosniff"),
-            (b"cache-control", b"no-store"),
-            (b"content-security-policy", _POLICY),
-            (b"referrer-policy", b"no-referrer"),
-        ]
+        self._always = [*ALWAYS]
         if public_url is not None and public_url.startswith("https:"):
             self._always.append((b"strict-transport-security", b"max-age=%d" % _YEAR))
 

@@ -25,7 +25,11 @@ from promenade.workflows.context import Context
 from promenade.workflows.uplink import Uplink
 
 SERVICE = "promenade"
-_OF_PROXIES = (b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip", b"forwarded", b"via")
+# How the headers begin that proxies and networks of delivery add.
+_OF_PROXIES = (
+    *(b"x-forwarded", b"forwarded", b"via", b"x-real-ip", b"x-client-ip", b"true-client-ip", b"x-cluster-client-ip"),
+    *(b"cf-", b"fly-", b"fastly-", b"cdn-", b"x-envoy-", b"x-amz", b"x-original-", b"x-azure-", b"x-appengine-"),
+)
 _CHECK_SECONDS_MAX = 2.0
 _NO_UPLINK = Uplink()  # of the cloud, which has no uplink
 
@@ -151,7 +155,7 @@ class Monitoring:
     def _may_see_metrics(self, scope: Scope) -> bool:
         address = (scope.get("client") or ("", 0))[0]
         # A proxy on this machine forwards requests from anywhere. Settings name it, or what it sends shows it.
-        is_passed_on = self._has_proxy or any(header(scope, name) is not None for name in _OF_PROXIES)
+        is_passed_on = self._has_proxy or any(name.startswith(_OF_PROXIES) for name, _ in scope["headers"])
         if _is_loopback(address) and _is_loopback(_name_of(header(scope, b"host") or b"")) and not is_passed_on:
             return True
         given = (header(scope, b"authorization") or b"").removeprefix(b"Bearer ")
