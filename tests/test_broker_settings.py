@@ -69,5 +69,5 @@ def test_files_are_for_a_broker_and_are_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["nats", "kafka"])
 def test_a_missing_extra_is_named(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "find_spec", lambda name: None)
-    with pytest.raises(SettingsError, match=rf"pip install 'promenade\[{kind}\]'"):
+    with pytest.raises(SettingsError, match=rf"pip install '\.\[{kind}\]'"):
         Settings(events_to=f"{kind}://a")

@@ -152,7 +152,7 @@ class Settings:
         self._check_broker()
         self._check_mtls()
         if self.mcp and find_spec("mcp") is None:
-            raise SettingsError("--mcp needs the package mcp: install promenade[mcp].")
+            raise SettingsError("--mcp needs the package mcp: in a clone, pip install '.[mcp]'.")
 
     def _check_reached(self) -> None:
         if self.public_url is not None and not _is_address(self.public_url):
@@ -242,7 +242,9 @@ class Settings:
             if not files[option].is_file():  # type: ignore[union-attr]
                 raise SettingsError(f"{option} is no file: {files[option]}.")
         if find_spec(_BROKER_PACKAGES[broker.kind]) is None:
-            raise SettingsError(f"--events-to {broker.kind}:// needs an extra: pip install 'promenade[{broker.kind}]'.")
+            raise SettingsError(
+                f"--events-to {broker.kind}:// needs an extra: in a clone, pip install '.[{broker.kind}]'."
+            )
 
     def _check_mtls(self) -> None:
         files = {"--mtls-cert": self.mtls_cert, "--mtls-key": self.mtls_key, "--mtls-ca": self.mtls_ca,

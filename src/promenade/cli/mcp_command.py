@@ -36,7 +36,7 @@ def mcp(url: str, client_id: str | None, client_secret: str | None, token: str |
     except ModuleNotFoundError as error:
         if error.name not in {"mcp", "mcp_types"}:
             raise
-        message = "The package mcp is missing: install promenade[mcp]."
+        message = "The package mcp is missing: in a clone, pip install '.[mcp]'."
         raise Unavailable("MCP_NOT_INSTALLED", message) from None
     configure_log()
     credential = GivenToken(token) if token is not None else ClientSecret(client_id or "", client_secret or "")

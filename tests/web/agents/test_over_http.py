@@ -233,7 +233,7 @@ def test_it_is_refused_where_it_cannot_work(values: dict[str, Any], said: str) -
 
 def test_without_the_package_the_server_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "find_spec", lambda name: None)
-    with pytest.raises(SettingsError, match=r"install promenade\[mcp\]"):
+    with pytest.raises(SettingsError, match=r"pip install '\.\[mcp\]'"):
         Settings(mcp=True)
 
 

@@ -95,5 +95,5 @@ def test_options_that_cannot_work_are_refused_in_one_line(options: list[str], sa
 def test_without_the_package_the_command_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "mcp").mkdir()
     (tmp_path / "mcp" / "__init__.py").write_text('raise ModuleNotFoundError("No module named mcp", name="mcp")')
-    with pytest.raises(AssertionError, match=r"install promenade\[mcp\]"):
+    with pytest.raises(AssertionError, match=r"pip install '\.\[mcp\]'"):
         promenade("mcp", "--url", "http://127.0.0.1:1", "--token", "x", env={"PYTHONPATH": str(tmp_path)})
