@@ -20,6 +20,7 @@ from tests.web.services.admin_actions.test_moves import act, refused, ten_off
 AGENT = {"promenade_agent": "desktop"}
 STOPPED = (403, "AGENTS_MAY_NOT_ACTIVATE")
 UNDECIDED = (403, "AGENTS_DO_NOT_DECIDE")
+NO_ACCESS = (403, "AGENTS_GIVE_NO_ACCESS")
 
 
 @pytest.fixture(scope="module", params=DIALECTS)
@@ -119,9 +120,99 @@ def test_an_agent_decides_about_nothing_and_sets_no_rules(allowed: Admin) -> Non
     act(allowed, "Promotions", promotion, "submit", client="promoter", **AGENT)
     for verb in ("approve", "reject"):
         assert refused(allowed, "Promotions", promotion, verb, **AGENT)[:2] == UNDECIDED
-    assert fault(allowed.patch(ADDRESS, {"agentsMayActivate": True}, **AGENT))[:2] == UNDECIDED
     assert act(allowed, "Promotions", promotion, "approve")["status"] == "APPROVED"
     assert trail(allowed, promotion)[-2:] == [("SUBMIT", "promoter", "desktop"), ("APPROVE", "admin", None)]
+
+
+def person(admin: Admin) -> dict[str, Any]:
+    return {"userName": admin.unique("ada"), "name": "Ada", "scopes": ["svc.Admin"]}
+
+
+HOOK: dict[str, Any] = {"name": "Out", "callbackUrl": "https://example.com/hook", "eventTypes": ["*"]}
+CLIENT: dict[str, Any] = {"name": "Way round", "scopes": ["svc.Admin"]}
+
+
+def test_an_agent_gives_no_access_and_sends_no_data_anywhere(allowed: Admin) -> None:
+    """Not where agents may activate, either."""
+    admin = allowed
+    client, somebody = admin.make("Clients", **CLIENT), admin.make("People", **person(admin))
+    hook = admin.make("WebhookSubscriptions", **HOOK)
+    ways: list[tuple[str, str, Any]] = [
+        ("POST", "Clients", CLIENT),
+        ("PATCH", f"Clients({client['ID']})", {"secret": None}),
+        ("PATCH", f"Clients({client['ID']})", {"isActive": False}),
+        ("POST", f"Clients({client['ID']})/AdminService.withdrawTokens", {}),
+        ("POST", "People", person(admin)),
+        ("PATCH", f"People({somebody['ID']})", {"scopes": ["svc.PromotionManager"]}),
+        ("POST", "WebhookSubscriptions", HOOK),
+        ("PATCH", f"WebhookSubscriptions({hook['ID']})", {"callbackUrl": "https://example.org/hook"}),
+        ("POST", f"WebhookSubscriptions({hook['ID']})/AdminService.sendTest", {}),
+        ("PATCH", ADDRESS, {"agentsMayActivate": False}),
+        ("DELETE", f"WebhookSubscriptions({hook['ID']})", None),
+        ("DELETE", f"People({somebody['ID']})", None),
+        ("DELETE", f"Clients({client['ID']})", None),
+    ]
+    public = "/api/v1/WebhookSubscriptions"
+
+    def rows() -> list[Any]:
+        kept = "Clients", "People", "WebhookSubscriptions", "NotificationLogs", "TenantSettings", "AuditLogs"
+        used = {"lastUsedAt", "lastSignInAt"}
+        return [[{key: row[key] for key in row.keys() - used} for row in admin.read(one)["value"]] for one in kept]
+
+    before = rows()
+    for method, path, body in ways:
+        answer = admin.call(method, f"/admin/{path}", body, client="admin", **AGENT)
+        assert fault(answer)[:2] == NO_ACCESS, (method, path, answer.text)
+    answer = admin.call("POST", public, HOOK, client="integrator", **AGENT)
+    assert (answer.status_code, answer.json()["code"]) == NO_ACCESS
+    assert rows() == before
+    for method, path, body in ways:
+        answer = admin.call(method, f"/admin/{path}", body, client="admin")
+        assert answer.status_code < 300, (method, path, answer.text)
+    assert admin.call("POST", public, HOOK, client="integrator").status_code == 201
+    settle(admin, agentsMayActivate="true")
+
+
+def test_an_agent_answers_nobody_who_asks_for_a_budget(admin: Admin) -> None:
+    promotion = admin.promotion(client="promoter")
+    body = {"amount": 1000, "currency": "EUR", "reason": "The leaflet of May."}
+    asking = admin.post(
+        f"{active('Promotions', promotion)}/AdminService.askForBudget", body, client="promoter", **AGENT
+    )
+    assert asking.status_code == 201, asking.text
+    house: dict[str, Any] = {"code": admin.unique("B"), "name": "House", "totalAmount": 5000, "currency": "EUR"}
+    there = {"budgetId": admin.make("Budgets", IsActiveEntity=True, status="ACTIVE", **house)["ID"]}
+    address, charged = f"BudgetRequests({asking.json()['ID']})", admin.read("BudgetPromotions")["value"]
+    for verb, answer in (("grant", there), ("decline", {"reason": "No."})):
+        refusal = admin.post(f"{address}/AdminService.{verb}", answer, client="treasurer", **AGENT)
+        assert fault(refusal)[:2] == UNDECIDED, verb
+    assert admin.read(address)["status"] == "OPEN"
+    assert admin.read("BudgetPromotions")["value"] == charged
+    assert admin.post(f"{address}/AdminService.grant", there, client="treasurer").status_code == 200
+
+
+def test_an_agent_changes_no_coupons_that_can_be_redeemed(admin: Admin) -> None:
+    kind = {"name": "Coupons", "IsActiveEntity": True}
+    answer = admin.post("CouponTypes", {**kind, "code": admin.unique("C"), "status": "ACTIVE"}, **AGENT)
+    assert fault(answer)[:2] == STOPPED
+    made = admin.post("CouponTypes", {**kind, "code": admin.unique("C")}, **AGENT)
+    assert (made.status_code, made.json()["status"]) == (201, "INACTIVE")
+    address, codes = active("CouponTypes", made.json()), {"numberOfCodes": 2}
+    assert admin.patch(address, {"maxRedemptions": 10}, **AGENT).status_code == 200
+    assert fault(admin.post(f"{address}/AdminService.activate", **AGENT))[:2] == STOPPED
+    assert admin.post(f"{address}/AdminService.activate").status_code == 200
+    for path, body in (
+        (f"{address}/AdminService.{verb}", body)
+        for verb, body in (("deactivate", {}), ("generateCodes", codes), ("issueCoupon", {}))
+    ):
+        assert fault(admin.post(path, body, **AGENT))[:2] == STOPPED, path
+    assert fault(admin.patch(address, {"maxRedemptions": 99}, **AGENT))[:2] == STOPPED
+    batch = {"couponType_ID": made.json()["ID"], "quantity": 2}
+    answer = admin.call("POST", "/api/v1/CouponCodeBatches", batch, client="integrator", **AGENT)
+    assert (answer.status_code, answer.json()["code"]) == STOPPED
+    assert admin.read(address)["maxRedemptions"] == 10
+    assert admin.read(f"CouponCodes?$filter=couponType_ID eq {made.json()['ID']}")["value"] == []
+    assert admin.post(f"{address}/AdminService.generateCodes", codes).status_code < 300
 
 
 def test_where_the_tenant_says_so_an_agent_activates(allowed: Admin) -> None:

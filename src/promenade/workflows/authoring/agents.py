@@ -1,4 +1,4 @@
-"""What an agent may not do, whatever its person may: run promotions, decide about them, and set the rules for itself.
+"""What an agent may not do, whatever its person may: decide, give access, and change what runs.
 
 Every authoring unit ends here, as at binding approval, so that it makes no difference by which way an agent writes.
 """
@@ -7,41 +7,68 @@ from __future__ import annotations
 
 from promenade.errors import Forbidden
 from promenade.store.authoring.approvals import read_agents_may_activate, read_promotions_of
-from promenade.store.authoring.statements import read_rows
+from promenade.store.authoring.statements import Columns, read_rows
+from promenade.store.driver.unit import Session
 from promenade.workflows.authoring.approvals import DECISIONS, LIVE
 from promenade.workflows.authoring.unit import Unit
 
-__all__ = ["refuse_agents", "refuse_settings_by_agents"]
+__all__ = ["refuse_agents", "refuse_agents_access"]
+
+_ACCESS = frozenset({"Clients", "GroupRoles", "People", "TenantSettings", "WebhookSubscriptions"})
+"""Who may do what, by which rules, and where data are sent."""
+
+_DECISIONS = {"Promotions": DECISIONS, "BudgetRequests": frozenset({"grant", "decline"})}
+_OF_COUPONS = frozenset({"CouponCodeBatches", "CouponCodeConfigurations", "CouponCodes", "CouponRefillSchedules"})
 
 
 async def refuse_agents(unit: Unit) -> None:
-    """Raise Forbidden for what an agent has done to promotions that only a person may.
+    """Raise Forbidden for what an agent has done in a unit that only a person may.
 
-    AGENTS_DO_NOT_DECIDE: it approved or rejected one. AGENTS_MAY_NOT_ACTIVATE: it changed what runs, or makes it run,
-    and the tenant does not allow that. Does nothing in a unit of a person.
+    AGENTS_GIVE_NO_ACCESS: see `refuse_agents_access`. AGENTS_DO_NOT_DECIDE: it approved or rejected a promotion, or
+    answered who asked for a budget. AGENTS_MAY_NOT_ACTIVATE: it changed a promotion or a coupon type that runs, or
+    makes one run, and the tenant does not allow that. Does nothing in a unit of a person.
     """
     if unit.session.scope.agent is None:
         return
-    ids, campaigns = set(unit.ids_of("Promotions")), set(unit.ids_of("Campaigns"))
-    if not ids and not campaigns:
-        return
-    writes = [write for key in ids for write in unit.subjects["Promotions", key] if write.set_name == "Promotions"]
-    if any(write.verb in DECISIONS for write in writes):
-        raise Forbidden("AGENTS_DO_NOT_DECIDE", "An agent approves and rejects nothing: ask a person.")
+    if any(write.set_name in _ACCESS for write in unit.written):
+        refuse_agents_access(unit.session)
+    if any(write.verb in _DECISIONS.get(write.set_name, ()) for write in unit.written):
+        message = "An agent approves, grants and refuses nothing: ask a person."
+        raise Forbidden("AGENTS_DO_NOT_DECIDE", message)
     if await read_agents_may_activate(unit.session):
         return
-    through = await read_promotions_of(unit.session, campaigns) if campaigns else set()
-    after = await read_rows(unit.session, "Promotions", "id", ids | through)
-    before = [write.before for write in writes if write.before is not None]
-    if any(row["status"] in LIVE for row in (*before, *after)):
+    if any(row["status"] in LIVE for row in (*await _promotions(unit), *await _coupon_types(unit))):
         message = (
-            "An agent changes nothing that runs and makes nothing run, as the settings of the tenant"
+            "An agent changes no promotion or coupon type that runs and makes none run, as the settings of the tenant"
             " (agentsMayActivate) do not allow it: ask a person."
         )
         raise Forbidden("AGENTS_MAY_NOT_ACTIVATE", message)
 
 
-def refuse_settings_by_agents(unit: Unit) -> None:
-    """Raise Forbidden (AGENTS_DO_NOT_DECIDE) if the unit is an agent's: settings say what it may do."""
-    if unit.session.scope.agent is not None:
-        raise Forbidden("AGENTS_DO_NOT_DECIDE", "An agent changes no settings of its tenant: ask a person.")
+def refuse_agents_access(session: Session) -> None:
+    """Raise Forbidden (AGENTS_GIVE_NO_ACCESS) if a session is an agent's.
+
+    By clients, people, roles and settings it could give itself what it may not do; by webhooks, data to others.
+    """
+    if session.scope.agent is not None:
+        message = "An agent changes no access, no settings and no webhooks, and sends none: ask a person."
+        raise Forbidden("AGENTS_GIVE_NO_ACCESS", message)
+
+
+async def _promotions(unit: Unit) -> list[Columns]:
+    """Return the promotions that a unit has changed, as they were and as they are."""
+    ids, campaigns = set(unit.ids_of("Promotions")), set(unit.ids_of("Campaigns"))
+    if not ids and not campaigns:
+        return []
+    through = await read_promotions_of(unit.session, campaigns) if campaigns else set()
+    before = [write.before for write in unit.written if write.set_name == "Promotions" and write.before is not None]
+    return [*before, *await read_rows(unit.session, "Promotions", "id", ids | through)]
+
+
+async def _coupon_types(unit: Unit) -> list[Columns]:
+    """Return the coupon types that a unit has changed or given codes, as they were and as they are."""
+    kinds = [write for write in unit.written if write.set_name == "CouponTypes"]
+    codes = [write for write in unit.written if write.set_name in _OF_COUPONS]
+    ids = {row["coupon_type_id"] for write in codes for row in (write.before, write.after) if row}
+    given = await read_rows(unit.session, "CouponTypes", "id", ids) if ids else []
+    return [*given, *(row for write in kinds for row in (write.before, write.after) if row)]

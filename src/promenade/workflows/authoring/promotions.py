@@ -22,7 +22,6 @@ from promenade.store.authoring.statements import Columns, read_rows
 from promenade.store.pricing.definitions import read_promotions
 from promenade.store.pricing.surroundings import load_places
 from promenade.store.webhooks.outbox import emit_all
-from promenade.workflows.authoring.agents import refuse_agents
 from promenade.workflows.authoring.approvals import LIVE, settle_approvals
 from promenade.workflows.authoring.budget_requests import charged, withdrawn
 from promenade.workflows.authoring.rules import Rules, rules
@@ -51,7 +50,6 @@ class _Promotions(Rules):
         return [*await withdrawn(unit, gone), *await charged(unit, out_of_drafts)]
 
     async def finish(self, unit: Unit) -> None:
-        await refuse_agents(unit)
         await settle_approvals(unit)
         ids = unit.ids_of("Promotions")
         if not ids:

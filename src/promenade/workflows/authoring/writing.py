@@ -16,6 +16,7 @@ from promenade.store.authoring.faults import BrokenConstraint, Constraint, guard
 from promenade.store.authoring.statements import Columns, delete_rows, find_keys, hold, insert_rows, update_rows
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.changes import record_change
+from promenade.workflows.authoring.agents import refuse_agents
 from promenade.workflows.authoring.checks import check_references, check_unused, is_plain, value_faults
 from promenade.workflows.authoring.keys import already_exists, check_keys
 from promenade.workflows.authoring.locks import check_locks
@@ -273,6 +274,7 @@ class Authoring:
         Without ``audited`` the caller writes the audit trail.
         """
         unit = self._unit
+        await refuse_agents(unit)
         with self._telling_all() if unit.importing else nullcontext():
             for rule in _distinct(registered().values()):
                 await rule.finish(unit)

@@ -19,6 +19,7 @@ from promenade.store.webhooks import replay as store
 from promenade.store.webhooks.queue import Queued, enqueue, lane_of
 from promenade.store.webhooks.replay import MissedEvent, MissedEvents
 from promenade.workflows.authoring import Authoring
+from promenade.workflows.authoring.agents import refuse_agents_access
 from promenade.workflows.context import Context
 
 EVENTS_MAX = 500
@@ -185,7 +186,8 @@ async def _still_missed(
 async def write_audit(
     authoring: Authoring, session: Session, verb: str, subject: Subject, note: str, at: datetime
 ) -> None:
-    """Write to the audit trail that somebody has something sent."""
+    """Write to the audit trail that somebody has something sent. Raises Forbidden for an agent."""
+    refuse_agents_access(session)
     await write_trail(session, [trail_entry(authoring.new_id(), at, authoring.user, verb, subject, note=note)])
 
 

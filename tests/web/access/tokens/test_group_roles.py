@@ -88,6 +88,21 @@ def test_who_is_in_a_group_has_its_scopes_within_half_a_minute_and_as_long_as_it
     assert house.scopes(["planners"]) == 403
 
 
+def test_an_agent_gives_groups_no_scopes(house: House) -> None:
+    made = house.group("planners", PLANNER)
+    headers = {"authorization": f"Bearer {house.token(zid=OWN, sub='rosa', scope=ADMIN)}", "promenade-agent": "x"}
+    for method, path, body in (
+        ("POST", "GroupRoles", {"groupName": "agents", "scopes": [ADMIN]}),
+        ("PATCH", f"GroupRoles({made})", {"scopes": [ADMIN]}),
+        ("DELETE", f"GroupRoles({made})", None),
+    ):
+        assert told(house.http.request(method, f"/admin/{path}", json=body, headers=headers)) == (
+            403, "AGENTS_GIVE_NO_ACCESS",
+        )  # fmt: skip
+    (row,) = house.ask("GET", "GroupRoles").json()["value"]
+    assert (row["groupName"], row["scopes"]) == ("planners", [PLANNER])
+
+
 def test_a_token_that_was_used_before_has_what_its_groups_have_now(house: House) -> None:
     token = {"authorization": f"Bearer {house.token(zid=OWN, scope=None, groups=['planners'])}"}
     found = []
