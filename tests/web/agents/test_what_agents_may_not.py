@@ -74,6 +74,23 @@ def test_only_a_name_is_taken_for_an_agents(admin: Admin) -> None:
     assert stranger.status_code == 401
 
 
+def test_a_part_of_a_batch_names_no_agent_of_its_own(admin: Admin) -> None:
+    promotion = drafted(admin)
+    act(admin, "Promotions", promotion, "activate")
+    change = {"method": "PATCH", "body": {"name": "Changed"}}
+    for path, client in ((active("Promotions", promotion), "admin"), (f"Promotions({promotion['ID']})", "integrator")):
+        batch = "/admin/$batch" if client == "admin" else "/api/v1/$batch"
+        for outer, inner in (({}, "desktop"), (AGENT, "another"), ({}, "")):
+            one = {**change, "id": "1", "url": path, "headers": {"Promenade-Agent": inner}}
+            (part,) = admin.post(batch, {"requests": [one]}, client=client, **outer).json()["responses"]
+            assert part["status"] == 400
+            assert part["body"].get("error", part["body"])["code"] == "BAD_AGENT"
+        one = {**change, "id": "1", "url": path, "headers": {"promenade-agent": "desktop"}}
+        (part,) = admin.post(batch, {"requests": [one]}, client=client, **AGENT).json()["responses"]
+        assert part["body"].get("error", part["body"])["code"] == STOPPED[1]
+    assert admin.read(active("Promotions", promotion))["name"] != "Changed"
+
+
 def test_an_agent_makes_nothing_run(admin: Admin) -> None:
     promotion = drafted(admin)
     for verb in ("activate", "startPilot"):

@@ -10,15 +10,15 @@ from starlette.types import Message, Receive, Scope, Send
 
 from odata_server.edm import Edm, EntitySet
 from odata_server.errors import ODataError, bad_request
-from odata_server.hooks import Hooks
+from odata_server.hooks import Access, Hooks
 from odata_server.http import Request
 from odata_server.negotiation import version_of
 from odata_server.service import Service
 from odata_server.source import Key, Source, Unit
 from odata_server.transport import request_of, send_response
-from promenade.errors import Forbidden, PromenadeError
+from promenade.errors import Forbidden, Invalid, PromenadeError
 from promenade.log import Logger
-from promenade.web.access.auth import CSRF_HEADER, CSRF_TOKEN_REQUIRED, Authentication, Caller
+from promenade.web.access.auth import AGENT_HEADER, CSRF_HEADER, CSRF_TOKEN_REQUIRED, Authentication, Caller
 from promenade.web.http.body import Disconnected, header
 from promenade.web.http.endpoint import URL_TOO_LONG, url_is_too_long
 from promenade.web.http.problems import Headers, odata_error
@@ -48,6 +48,12 @@ class ApiHooks(Hooks):
     async def identify(self, scope: Scope) -> Caller:
         """Return the caller of a request. Raises Unauthorized, Forbidden or Unavailable."""
         return await self._authenticator.authenticate(scope)
+
+    def permit(self, caller: Caller, access: Access, request: Request) -> None:
+        """Refuse a part of a batch that names an agent of its own: whose the batch is was settled before its parts."""
+        named = request.headers.get(AGENT_HEADER.decode()) if request.in_batch else None
+        if named is not None and named.strip() != caller.agent:
+            raise Invalid("BAD_AGENT", "Promenade-Agent is a header of the batch, and holds for all of its requests.")
 
     def translate(self, error: Exception) -> ODataError | None:
         return odata_error(error) if isinstance(error, PromenadeError) else None

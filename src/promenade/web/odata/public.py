@@ -100,6 +100,7 @@ class _PublicHooks(ApiHooks):
 
     def permit(self, caller: Caller, access: Access, request: Request) -> None:
         """Check the scope (reading and writing need separate scopes), then what the collection allows."""
+        super().permit(caller, access, request)
         caller.require_scope(*_scopes_for(access, request))
         if access.kind == "update" and _REPRESENTATION.search(request.headers.get("prefer", "")):
             caller.require_scope(READ)

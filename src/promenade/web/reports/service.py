@@ -84,6 +84,7 @@ class _ReportingHooks(BrowserHooks):
 
     def permit(self, caller: Caller, access: Access, request: Request) -> None:
         """Require a role of administration (specification, Roles and scopes), or the scope that only reads reports."""
+        super().permit(caller, access, request)
         caller.require_scope(*REPORTS)
         if access.entity_set is not None:
             refuse_what_is_not_written(access.entity_set, access.kind, request)

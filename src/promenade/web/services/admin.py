@@ -142,6 +142,7 @@ class _AdminHooks(BrowserHooks):
 
     def permit(self, caller: Caller, access: Access, request: Request) -> None:
         """Require one of the three roles, then check what the collections allow, the role, and this service."""
+        super().permit(caller, access, request)
         caller.require_scope(*ROLES)
         if access.entity_set is not None:
             refuse_what_is_not_written(access.entity_set, access.kind, request)
