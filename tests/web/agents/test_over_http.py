@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
@@ -163,13 +164,32 @@ def test_the_trail_names_the_agent_of_a_request(agents: Agents) -> None:
         assert (entry["actor"], entry["agent"]) == ("promoter", name)
 
 
+def told(answer: httpx2.Response) -> tuple[int, str]:
+    assert answer.headers["content-type"].startswith("application/"), answer.text
+    body = answer.json()
+    return answer.status_code, body.get("error", body)["code"]
+
+
 def test_what_is_no_message_of_the_protocol_is_refused(agents: Agents) -> None:
     sent = {**ACCEPT, **bearer(agents)["headers"]}
     for method in ("GET", "DELETE", "PUT"):
         answer = agents.http.request(method, "/mcp", headers=sent)
         assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
-    assert agents.http.post("/mcp", content=b"{", headers=sent).status_code == 400
-    assert agents.http.post("/mcp", content=b"x" * (1024 * 1024 + 1), headers=sent).status_code == 413
+    assert told(agents.http.post("/mcp", content=b"x" * (1024 * 1024 + 1), headers=sent)) == (413, "BODY_TOO_LARGE")
+    form = {**sent, "content-type": "text/plain"}
+    assert told(agents.http.post("/mcp", json=LIST, headers=form)) == (415, "UNSUPPORTED_MEDIA_TYPE")
+    wrong: list[Any] = [[], [LIST], [LIST, LIST], None, 5, "x", {}, {**LIST, "method": 5}, {**LIST, "id": None}]
+    wrong += [{**LIST, "id": 1.5}, {**LIST, "id": True}, {**LIST, "jsonrpc": "1.0"}, {**LIST, "params": [1]}]
+    wrong += [{"jsonrpc": "2.0", "id": 1, "result": {}}]
+    bodies = [b"{", b"", b"\xff", b"[" * 100_000, *(json.dumps(one).encode() for one in wrong)]
+    for body in bodies:
+        assert told(agents.http.post("/mcp", content=body, headers=sent)) == (400, "BAD_MESSAGE"), body[:80]
+    call = {**LIST, "method": "tools/call", "params": {"name": 5, "arguments": "secret words"}}
+    answer = agents.http.post("/mcp", json=call, headers=sent)
+    assert "pydantic" not in answer.text
+    assert "secret" not in answer.text
+    notice = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    assert agents.http.post("/mcp", json=notice, headers=sent).status_code == 202
     foreign = {**sent, "origin": "https://evil.example"}
     assert agents.http.post("/mcp", json=LIST, headers=foreign).status_code == 403
     assert agents.http.post("/mcp/x", json=LIST, headers=sent).status_code == 405

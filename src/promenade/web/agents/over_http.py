@@ -7,18 +7,20 @@ header Authorization. Nothing is kept between requests, so that any process may 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated, Any, Literal
 
 import httpx2
 import msgspec
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from msgspec import UNSET, Meta, UnsetType
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from promenade.errors import NotAllowed, PromenadeError, Unauthorized
+from promenade.errors import Invalid, NotAllowed, PromenadeError, Unauthorized
 from promenade.web.access.auth import Authentication, Caller
 from promenade.web.access.oauth import require_own_page
 from promenade.web.agents.server import make_server
 from promenade.web.agents.service import Service
-from promenade.web.http.body import header
+from promenade.web.http.body import header, read_body, require_json
 from promenade.web.http.endpoint import Answer, Edge, Endpoint, problem, send_answer, send_problem
 from promenade.web.http.protection import Hosts, Protection
 
@@ -51,6 +53,30 @@ def resource_metadata(base_url: str, issuer_url: str) -> list[Endpoint]:
     return [Endpoint(path, {"GET": metadata}) for path in (f"{_METADATA}{ROOT}", _METADATA)]
 
 
+class _Message(msgspec.Struct):
+    """A request or a notification of JSON-RPC; what its method needs of it is the SDK's business."""
+
+    jsonrpc: Literal["2.0"]
+    method: Annotated[str, Meta(max_length=200)]
+    id: Annotated[str, Meta(max_length=200)] | Annotated[int, Meta(ge=-(2**53), le=2**53)] | UnsetType = UNSET
+    params: dict[str, Any] | UnsetType = UNSET
+
+
+_MESSAGE = msgspec.json.Decoder(_Message)
+
+
+def _require_message(body: bytes) -> None:
+    """Raise Invalid (BAD_MESSAGE) unless a body is one message, before the SDK sees it, whose errors repeat it."""
+    try:
+        _MESSAGE.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        message = (
+            "The body is one request of JSON-RPC 2.0: an object with a text `method`, with an `id` that is a text or a"
+            " whole number unless no answer is wanted, and with an object `params`, if any."
+        )
+        raise Invalid("BAD_MESSAGE", message) from None
+
+
 class _Passed:
     """The credential of the request that called a tool."""
 
@@ -78,13 +104,16 @@ class AgentsOverHttp:
         scope["promenade.route"] = ROOT
         try:
             caller = await self._admitted(scope)
+            require_json(scope)
+            body = await read_body(scope, receive, _BODY_BYTES_MAX)
+            _require_message(body)
         except Unauthorized as error:
             await send_answer(scope, send, self._challenge(error, scope))
             return
         except PromenadeError as error:
             await send_problem(scope, send, error)
             return
-        await self._answer(scope, receive, send, caller)
+        await self._answer(scope, _again(body, receive), send, caller)
 
     async def _admitted(self, scope: Scope) -> Caller:
         """Return the caller. Raises Forbidden for another site's page, Unauthorized, NotAllowed and TooMany."""
@@ -123,3 +152,17 @@ class AgentsOverHttp:
             )
             async with manager.run():
                 await manager.handle_request(scope, receive, with_reference)
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Return what receives a body that was read, and then whatever comes."""
+    is_sent = False
+
+    async def again() -> Message:
+        nonlocal is_sent
+        if is_sent:
+            return await receive()
+        is_sent = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
