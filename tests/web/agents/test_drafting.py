@@ -40,6 +40,23 @@ def test_an_agent_writes_compares_and_submits_and_a_person_approves(agents: Agen
     assert acts[-1] == ("APPROVE", "admin", None)
 
 
+def test_a_state_that_a_document_wishes_for_is_told_to_be_in_vain(agents: Agents) -> None:
+    code = agents.unique("D")
+    made = agents.use("write_draft", document=ten(code, status="ACTIVE"))
+    assert made["notes"] == ["Status: Active does not count here"]
+    assert agents.use("write_draft", document=ten(code, "11"))["notes"] == []
+
+
+def test_what_a_document_defines_does_not_run_either(agents: Agents) -> None:
+    code = agents.unique("D")
+    coupons = f"couponTypes: [{code}]\ndefinitions:\n  couponTypes:\n    - {{code: {code}, name: X%s}}\n"
+    refusal = agents.refusal("write_draft", document=ten(code) + coupons % ", status: ACTIVE")
+    assert refusal[0] == "AGENTS_MAY_NOT_ACTIVATE"
+    assert agents.use("search_promotions", text=code)["total"] == 0
+    assert agents.read(f"CouponTypes?$filter=code eq '{code}'")["value"] == []
+    assert agents.use("write_draft", document=ten(code) + coupons % "")["isNew"]
+
+
 def test_faults_of_a_document_tell_the_agent_what_to_do_better(agents: Agents) -> None:
     code = agents.unique("D")
     wrong = ten(code, "-5")

@@ -53,7 +53,6 @@ class Caller(Result, frozen=True):
     tenant_id: str
     scopes: list[str]
     approval_is_binding: bool
-    may_decide: bool
 
 
 async def _who_am_i(service: Service, arguments: NoArguments) -> Caller:
@@ -248,7 +247,8 @@ READING = (
     Tool(
         "who_am_i",
         "Who am I",
-        "Tells for whom you work: user, tenant, scopes, and whether approval is binding.",
+        "Tells for whom you work: user, tenant, scopes, and whether approval is binding. You decide about"
+        " nothing, whatever that user may.",
         NoArguments,
         Caller,
         _who_am_i,

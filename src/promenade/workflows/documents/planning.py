@@ -135,7 +135,11 @@ def _missing(set_name: str, code: str) -> str:
 
 def _compare(plan: Plan, at: datetime, *, keeps_states: bool) -> None:
     document, stored, node = plan.document, plan.stored, node_of(PROMOTIONS)
-    wished = None if keeps_states else document.content.get(STATUS)
+    wished = document.content.get(STATUS)
+    if keeps_states and wished is not None:
+        if stored is None or not _is_granted(wished, stored, document.content, at):
+            plan.notes.append(f"{_status_label()}: {state(wished)} does not count here")
+        wished = None
     if stored is None:
         plan.wished = wished
         plan.changes += described(node, document.content, but=("code", STATUS))
