@@ -11,7 +11,8 @@ import yaml
 
 from promenade import model
 from promenade.model.declare import EntityType
-from promenade.workflows.documents.checking import check_document, check_together
+from promenade.workflows.documents import checking
+from promenade.workflows.documents.checking import ENTRIES_MAX, FAULTS_MAX, check_document, check_together
 from promenade.workflows.documents.schema import schema_text
 from promenade.workflows.documents.shape import Node, definition_nodes, node_of
 from promenade.workflows.documents.yaml_text import read_documents
@@ -180,3 +181,37 @@ def schemas(schema: dict[str, Any]) -> list[dict[str, Any]]:
 
 def test_every_member_of_the_schema_explains_itself() -> None:
     assert all(one.get("description") for one in schemas(json.loads(schema_text())))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "discountActions: [" + "{}," * 80_000 + "{}]",
+        "conditions: [" + "{a: 1}," * (ENTRIES_MAX - 1) + "{}]",
+        "".join(f"zz{number}: 1\n" for number in range(20_000)),
+    ],
+    ids=["too many entries", "all wrong", "unknown members"],
+)
+def test_a_document_is_checked_no_further_than_helps(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (parsed,) = read_documents(f"code: X\nname: Y\n{text}\n".encode(), "x.yaml")
+    told: list[str] = []
+    tell = checking._Checker._tell
+
+    def noted(checker: Any, path: str, *more: str) -> None:
+        told.append(path)
+        tell(checker, path, *more)
+
+    monkeypatch.setattr(checking._Checker, "_tell", noted)
+    document, faults = check_document(parsed)
+    assert document is None
+    assert 0 < len(faults) == len(told) <= FAULTS_MAX
+
+
+def test_a_list_may_be_long_but_not_endless() -> None:
+    for entries, said in ((ENTRIES_MAX, 0), (ENTRIES_MAX + 1, 1)):
+        text = "code: X\nname: Y\nposGroups: [" + ",".join(f"P{number}" for number in range(entries)) + "]\n"
+        (parsed,) = read_documents(text.encode(), "x.yaml")
+        document, faults = check_document(parsed)
+        assert (document is None, len(faults)) == (bool(said), said)
+    assert "at most 10000 entries, and this one has 10001" in str(faults[0])
+    assert faults[0].path == "posGroups"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from odata_server.source import OperationCall, Result
-from promenade.errors import Detail, Invalid
+from promenade.errors import Detail, Invalid, TooMany
 from promenade.model.operations import DOCUMENT_LENGTH_MAX
 from promenade.store.authoring.statements import read_rows
 from promenade.web.access.roles import changers, creators
@@ -25,6 +26,9 @@ from promenade.workflows.documents.yaml_text import Malformed, Mistake, read_doc
 
 _LINES_MAX = 500
 _DETAILS_MAX = 50
+_AT_ONCE = 2  # documents read at the same time in a process: baskets are priced meanwhile
+_WAITING_MAX = 20
+_RETRY_AFTER_SECONDS = 5
 
 
 async def _document(unit: AdminUnit, call: OperationCall) -> Result:
@@ -77,13 +81,35 @@ def _given(unit: AdminUnit, call: OperationCall, name: str) -> Document:
     if found is None:
 
         async def prepare(context: Context) -> Document | Invalid:
-            return await asyncio.to_thread(_read, text, name)
+            return await _READING.read(text, name)
 
         raise Unprepared((name, text), prepare)
     if isinstance(found, Invalid):
         raise Invalid(found.code, found.message, found.target, found.details)
     document: Document = found
     return document
+
+
+class _Reading:
+    """Reads and checks documents besides the event loop, a few at a time."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(_AT_ONCE, "documents")
+        self._asked = 0
+
+    async def read(self, text: str, name: str) -> Document | Invalid:
+        """Return a document, or what is wrong with it. Raises TooMany (TOO_MANY_DOCUMENTS) while too many wait."""
+        if self._asked >= _AT_ONCE + _WAITING_MAX:
+            message = f"{_WAITING_MAX} documents wait to be read already: send this one again in a moment."
+            raise TooMany("TOO_MANY_DOCUMENTS", message, _RETRY_AFTER_SECONDS)
+        self._asked += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, _read, text, name)
+        finally:
+            self._asked -= 1
+
+
+_READING = _Reading()
 
 
 def _read(text: str, name: str) -> Document | Invalid:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
 from typing import Any
@@ -31,20 +32,28 @@ from promenade.workflows.documents.shape import (
 )
 from promenade.workflows.documents.yaml_text import Mistake, Parsed
 
+FAULTS_MAX = 100
+"""Faults after which a document is checked no further: whoever mends them comes again."""
+
+ENTRIES_MAX = 10_000
+"""Entries of a list; a promotion is written in one unit, which has a bound of its own."""
+
 _ROOT = "/api/v1"
 _NUMBERS = frozenset({Kind.INTEGER, Kind.LONG, Kind.DECIMAL})
 _JSON = msgspec.json.Encoder(decimal_format="number")
 
 
 def check_document(parsed: Parsed) -> tuple[Document | None, list[Mistake]]:
-    """Return the document in its normal form, or None and its faults."""
+    """Return the document in its normal form, or None and its faults, of which there are at most `FAULTS_MAX`."""
     checker = _Checker(parsed)
     value = parsed.value
     if not isinstance(value, Mapping):
         return None, [parsed.at("", "A document is a mapping, such as `code: SUMMER`.")]
     own = {key: one for key, one in value.items() if key != DEFINITIONS}
-    content = checker.node(node_of(PROMOTIONS), own, "", among=(DEFINITIONS,))
-    definitions = checker.definitions(value.get(DEFINITIONS))
+    content, definitions = None, {}
+    with suppress(_Enough):
+        content = checker.node(node_of(PROMOTIONS), own, "", among=(DEFINITIONS,))
+        definitions = checker.definitions(value.get(DEFINITIONS))
     if checker.faults or content is None:
         return None, sorted(checker.faults, key=lambda fault: fault.line)
     return Document(content, definitions, parsed), []
@@ -71,6 +80,10 @@ def check_together(documents: Sequence[Document]) -> list[Mistake]:
 def _place(document: Document, path: str) -> str:
     fault = document.parsed.at(path, "")
     return f"{fault.source}, line {fault.line},"
+
+
+class _Enough(Exception):
+    """So much is wrong that the rest does not matter."""
 
 
 class _Checker:
@@ -120,6 +133,9 @@ class _Checker:
     def _list(self, node: Node, raw: Any, path: str) -> list[Row]:
         if not isinstance(raw, list):
             self._tell(path, "This must be a list.")
+            return []
+        if len(raw) > ENTRIES_MAX:
+            self._tell(path, f"A list has at most {ENTRIES_MAX} entries, and this one has {len(raw)}.")
             return []
         if node.code is None:
             rows = [self.node(node, one, f"{path}/{place}") for place, one in enumerate(raw)]
@@ -199,6 +215,8 @@ class _Checker:
 
     def _tell(self, path: str, message: str, hint: str = "") -> None:
         self.faults.append(self._parsed.at(path, message + hint))
+        if len(self.faults) >= FAULTS_MAX:
+            raise _Enough
 
 
 def _numeral(value: Any) -> str:
