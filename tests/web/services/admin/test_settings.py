@@ -145,6 +145,7 @@ def test_only_administrators_change_settings_and_only_those_of_their_tenant(admi
     assert admin.patch(ADDRESS, {"name": "Globex"}, client="stranger").json()["name"] == "Globex"
     assert admin.get(ADDRESS, client="stranger").json()["tenantId"] != OWN
     assert admin.get(ADDRESS).json()["name"] == OWN
+    assert admin.patch(ADDRESS, {"pointsPerCurrencyUnit": 2}).status_code == 200
     own = admin.get("AuditLogs?$filter=entityType eq 'TenantSettings'").json()["value"]
     assert own
     assert "Globex" not in str(own)
