@@ -77,8 +77,8 @@ def shown(answer: types.CallToolResult) -> str:
     return data.text
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def agents(databases: Databases) -> Iterator[Agents]:
-    """Serve the admin service in this process, once for all tests of this package."""
+    """Serve the admin service in this process, anew for each file: its tests leave promotions that run."""
     with served(databases, "sqlite") as admin:
         yield Agents(service=admin.service, database_url=admin.database_url, http=admin.http)
