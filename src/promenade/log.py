@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from typing import Any
 
 _request: ContextVar[str | None] = ContextVar("request", default=None)
@@ -15,9 +15,14 @@ def configure_with(configure: Callable[[], None]) -> None:
     _configure[:] = [configure]
 
 
-def serve_request(correlation_id: str) -> None:
-    """Note which request this task serves: every line that it logs says so."""
-    _request.set(correlation_id)
+def serve_request(correlation_id: str) -> Token[str | None]:
+    """Note which request this task serves: every line that it logs says so, until `stop_serving` gets the token."""
+    return _request.set(correlation_id)
+
+
+def stop_serving(outside: Token[str | None]) -> None:
+    """Go back to the request around this one, or to none: a request of an agent sends others within the process."""
+    _request.reset(outside)
 
 
 def request_fields() -> dict[str, str]:

@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from promenade.cli.log_lines import _Lines
-from promenade.log import request_fields, serve_request
+from promenade.log import request_fields, serve_request, stop_serving
 from promenade.settings import Settings, SettingsError
 from tests.conftest import StartService
 
@@ -68,8 +68,13 @@ def test_outside_of_a_request_there_is_none() -> None:
     assert "correlation_id" not in _Lines("json").format(record)
     with pytest.raises(SettingsError, match="--log-format must be one of logfmt, json"):
         Settings(log_format="xml")
-    serve_request("c-2")
+    outside = serve_request("c-2")
+    within = serve_request("c-3")
+    assert request_fields() == {"correlation_id": "c-3"}
+    stop_serving(within)
     assert request_fields() == {"correlation_id": "c-2"}
+    stop_serving(outside)
+    assert request_fields() == {}
 
 
 def test_a_service_logs_each_request_if_asked(server: StartService, tmp_path: Path) -> None:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
+from promenade.errors import Invalid
+from promenade.log import request_fields
 from promenade.settings import Settings, SettingsError
+from promenade.web.http.endpoint import Edge
 from promenade.web.http.protection import Hosts, Protection
 from tests.kit.databases import Databases
 from tests.kit.in_process import InProcess
@@ -66,6 +70,18 @@ async def test_its_names_are_its_own_and_those_of_the_settings(host: str, has: b
 def test_a_name_that_no_request_could_have_is_refused_at_the_start(name: str) -> None:
     with pytest.raises(SettingsError, match="--allowed-host must be a host name"):
         Settings(allowed_hosts=(name,))
+
+
+async def test_an_error_that_no_route_has_answered_is_ours_and_not_the_callers() -> None:
+    async def broken(scope: Any, receive: Any, send: Any) -> None:
+        raise Invalid("UNEXPECTED", "what is inside")
+
+    transport = httpx2.ASGITransport(Edge(broken, lambda: "id"))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
+        answer = await http.get("/x")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (500, "INTERNAL_ERROR")
+    assert "inside" not in answer.text
+    assert request_fields() == {}
 
 
 async def test_the_settings_name_hosts() -> None:

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from promenade import metrics
 from promenade.errors import Invalid, Misdirected, NotAllowed, NotFound, PromenadeError
-from promenade.log import Logger, serve_request
+from promenade.log import Logger, serve_request, stop_serving
 from promenade.web.http.body import Disconnected, header
 from promenade.web.http.problems import Headers, body_of, headers_of, internal_body, status_of
 from promenade.web.http.protection import Protection
@@ -144,7 +144,7 @@ class Edge:
         started = time.perf_counter()
         correlation_id = _correlation_id(scope) or self._new_id().encode("ascii")
         scope["promenade.correlation_id"] = correlation_id
-        serve_request(correlation_id.decode("ascii"))
+        outside = serve_request(correlation_id.decode("ascii"))
         protection = self._protection
         if protection.public_url is not None:
             scope["odata_server.origin"] = protection.public_url
@@ -159,10 +159,11 @@ class Edge:
 
         metrics.http_requests_in_flight.inc()
         try:
-            await self._require_own_host(scope)
-            await self._app(scope, receive, noting)
-        except (Invalid, Misdirected) as error:
-            await send_problem(scope, noting, error)
+            refusal = await self._refusal_of_host(scope)
+            if refusal is None:
+                await self._app(scope, receive, noting)
+            else:
+                await send_problem(scope, noting, refusal)
         except Disconnected:
             status = status or 499  # the client is gone; 499 is the conventional status for that in logs
         except Exception:
@@ -174,14 +175,16 @@ class Edge:
         finally:
             metrics.http_requests_in_flight.dec()
             self._observe(scope, status or 500, time.perf_counter() - started)
+            stop_serving(outside)
 
-    async def _require_own_host(self, scope: Scope) -> None:
-        """Raise Misdirected for a host that the service does not answer to, Invalid for none or several in HTTP/1.1."""
+    async def _refusal_of_host(self, scope: Scope) -> PromenadeError | None:
+        """Return why a request is not answered: a host that is not ours; in HTTP/1.1 none, or several; else None."""
         given = [value for name, value in scope["headers"] if name == b"host"]
         if len(given) > 1 or (not given and scope.get("http_version") == "1.1"):
-            raise Invalid("MALFORMED_HTTP", "A request names one host.")
+            return Invalid("MALFORMED_HTTP", "A request names one host.")
         if given and not await self._protection.hosts.has(given[0]):
-            raise Misdirected("UNKNOWN_HOST", _UNKNOWN_HOST)
+            return Misdirected("UNKNOWN_HOST", _UNKNOWN_HOST)
+        return None
 
     def _observe(self, scope: Scope, status: int, seconds: float) -> None:
         # INVARIANT: labels are declared values, never request data, or a scan would create them without limit.
