@@ -68,9 +68,9 @@ class DatabaseIssuerStore:
             await encrypt_signing_keys(self._database, keys, self._passphrase)
         try:
             self._decrypted = {key.private_key: await self._read(key.private_key) for key in keys}
-        except Unavailable as error:
+        except Unavailable as error:  # what to do about it is the operator's to know
             _log.error("keys.unreadable", error=error.message)
-            raise
+            raise Unavailable("KEYS_UNREADABLE", "The server cannot read its keys; its log says why.") from error
         return [replace(key, private_key=self._decrypted[key.private_key]) for key in keys]
 
     async def _read(self, stored: str) -> str:

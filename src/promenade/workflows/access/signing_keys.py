@@ -57,7 +57,7 @@ def decrypted(pem: str, passphrase: str | None) -> str:
             raise ValueError("there is none")
         return _written(pem, passphrase, None)
     except ValueError as error:
-        message = "The server cannot read its keys: --key-passphrase is missing or wrong."
+        message = "A private key cannot be read: --key-passphrase is missing or wrong."
         raise Unavailable("KEYS_UNREADABLE", message) from error
 
 

@@ -51,7 +51,7 @@ def refuse_agents_access(session: Session) -> None:
     By clients, people, roles and settings it could give itself what it may not do; by webhooks, data to others.
     """
     if session.scope.agent is not None:
-        message = "An agent changes no access, no settings and no webhooks, and sends none: ask a person."
+        message = "An agent gives no access, changes no settings or webhooks, and sends no events: ask a person."
         raise Forbidden("AGENTS_GIVE_NO_ACCESS", message)
 
 
