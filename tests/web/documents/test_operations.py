@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from promenade.errors import TooMany
-from promenade.web.documents import actions
 from tests.kit.databases import Databases
 from tests.web.services.admin.conftest import Admin, active, fault, served
 from tests.web.services.admin_actions.test_moves import act, ten_off
@@ -130,34 +126,3 @@ def test_another_tenants_promotion_is_a_new_one(admin: Admin) -> None:
     address = f"{active('Promotions', promotion)}/AdminService.document(withDefinitions=false)"
     assert admin.get(address, client="stranger").status_code == 404
     act(admin, "Promotions", promotion, "archive")
-
-
-def test_a_few_documents_are_read_at_a_time_and_a_few_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    reading, lock, go = actions._Reading(), threading.Lock(), threading.Semaphore(0)
-    at_once, most = 0, 0
-
-    def read(text: str, name: str) -> Any:
-        nonlocal at_once, most
-        with lock:
-            at_once += 1
-            most = max(most, at_once)
-        assert go.acquire(timeout=60)
-        with lock:
-            at_once -= 1
-        return text
-
-    monkeypatch.setattr(actions, "_read", read)
-
-    async def ask() -> list[Any]:
-        asked = [asyncio.ensure_future(reading.read(str(number), "document")) for number in range(22)]
-        await asyncio.sleep(0)  # each has run until it waits for its thread
-        with pytest.raises(TooMany):
-            await reading.read("one more", "document")
-        for one in asyncio.as_completed(asked):  # one goes on at a time: all that may begin have begun by the end
-            go.release()
-            await one
-        go.release()
-        return [*(one.result() for one in asked), await reading.read("afterwards", "document")]
-
-    assert asyncio.run(ask()) == [*(str(number) for number in range(22)), "afterwards"]
-    assert most == 2

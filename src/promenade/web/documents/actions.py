@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from odata_server.source import OperationCall, Result
@@ -12,6 +11,7 @@ from promenade.errors import Detail, Invalid, TooMany
 from promenade.model.operations import DOCUMENT_LENGTH_MAX
 from promenade.store.authoring.statements import read_rows
 from promenade.web.access.roles import changers, creators
+from promenade.web.http.at_once import RETRY_AFTER_SECONDS, AtOnce
 from promenade.web.odata.admin_unit import AdminOperations, AdminUnit
 from promenade.web.odata.preparing import Unprepared
 from promenade.workflows.context import Context
@@ -26,9 +26,6 @@ from promenade.workflows.documents.yaml_text import Malformed, Mistake, read_doc
 
 _LINES_MAX = 500
 _DETAILS_MAX = 50
-_AT_ONCE = 2  # documents read at the same time in a process: baskets are priced meanwhile
-_WAITING_MAX = 20
-_RETRY_AFTER_SECONDS = 5
 
 
 async def _document(unit: AdminUnit, call: OperationCall) -> Result:
@@ -81,7 +78,7 @@ def _given(unit: AdminUnit, call: OperationCall, name: str) -> Document:
     if found is None:
 
         async def prepare(context: Context) -> Document | Invalid:
-            return await _READING.read(text, name)
+            return await _READING.run(partial(_read, text, name))
 
         raise Unprepared((name, text), prepare)
     if isinstance(found, Invalid):
@@ -90,26 +87,12 @@ def _given(unit: AdminUnit, call: OperationCall, name: str) -> Document:
     return document
 
 
-class _Reading:
-    """Reads and checks documents besides the event loop, a few at a time."""
-
-    def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(_AT_ONCE, "documents")
-        self._asked = 0
-
-    async def read(self, text: str, name: str) -> Document | Invalid:
-        """Return a document, or what is wrong with it. Raises TooMany (TOO_MANY_DOCUMENTS) while too many wait."""
-        if self._asked >= _AT_ONCE + _WAITING_MAX:
-            message = f"{_WAITING_MAX} documents wait to be read already: send this one again in a moment."
-            raise TooMany("TOO_MANY_DOCUMENTS", message, _RETRY_AFTER_SECONDS)
-        self._asked += 1
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, _read, text, name)
-        finally:
-            self._asked -= 1
+def _too_many() -> TooMany:
+    message = "Many documents wait to be read already: send this one again in a moment."
+    return TooMany("TOO_MANY_DOCUMENTS", message, RETRY_AFTER_SECONDS)
 
 
-_READING = _Reading()
+_READING = AtOnce(2, _too_many)
 
 
 def _read(text: str, name: str) -> Document | Invalid:

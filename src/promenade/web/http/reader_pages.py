@@ -9,7 +9,7 @@ import gzip
 import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from functools import cache, lru_cache
+from functools import cache, cached_property, partial
 from html import escape
 from importlib.resources import files
 from typing import Protocol
@@ -19,7 +19,8 @@ import msgspec
 from starlette.types import Receive, Scope
 
 from odata_server.openapi.selection import select_tags
-from promenade.errors import Invalid
+from promenade.errors import Invalid, TooMany
+from promenade.web.http.at_once import RETRY_AFTER_SECONDS, AtOnce
 from promenade.web.http.body import header
 from promenade.web.http.endpoint import Answer, Endpoint, Handler
 
@@ -78,27 +79,55 @@ class Render(Protocol):
 def document_endpoints(root: str, render: Render) -> list[Endpoint]:
     """Return `<root>/openapi.json` and `<root>/openapi-all.json`, which contain no secrets and require no token.
 
-    With ``?tag=A,B`` each has the operations of these tags only. It is rendered on the first request and kept
-    compressed; of the parts, those asked for last.
+    With ``?tag=A,B`` each has the operations of these tags only.
+    """
+    names = {"openapi.json": False, "openapi-all.json": True}
+    return [Endpoint(f"{root}/{name}", {"GET": _Document(render, whole).answer}) for name, whole in names.items()]
+
+
+def _too_many() -> TooMany:
+    message = "Many parts of documents wait to be made already: send this request again in a moment."
+    return TooMany("TOO_MANY_PARTS", message, RETRY_AFTER_SECONDS)
+
+
+_RENDERING = AtOnce(1, _too_many)
+
+
+class _Document:
+    """A document, rendered on the first request and kept compressed; of its parts, those that were rendered last.
+
+    A stranger may ask for any part, so they are rendered one at a time, beside the event loop.
     """
 
-    def endpoint(name: str, *, whole: bool) -> Endpoint:
-        compressed = cache(lambda: gzip.compress(render(whole=whole), mtime=0))
+    def __init__(self, render: Render, whole: bool) -> None:
+        self._render = partial(render, whole=whole)
+        self._kept: dict[frozenset[str] | None, bytes] = {}  # None: the whole document
 
-        @lru_cache(maxsize=_PARTS_KEPT)
-        def part(tags: frozenset[str]) -> bytes:
-            document = msgspec.json.decode(gzip.decompress(compressed()))
-            _check_tags(tags, [one["name"] for one in document["tags"]])
-            return gzip.compress(msgspec.json.encode(select_tags(document, tags)), mtime=0)
+    async def answer(self, scope: Scope, receive: Receive) -> Answer:
+        """Return the document, or the part that the address names. Raises Invalid (UNKNOWN_TAG) and TooMany."""
+        tags = _tags(scope)
+        body = self._kept.get(tags)
+        if body is None:
+            body = await _RENDERING.run(partial(self._part, tags))
+        return _compressible(scope, _JSON, body, [(b"cache-control", b"no-cache"), *_SAFE])
 
-        async def answer(scope: Scope, receive: Receive) -> Answer:
-            tags = _tags(scope)
-            body = compressed() if tags is None else part(tags)
-            return _compressible(scope, _JSON, body, [(b"cache-control", b"no-cache"), *_SAFE])
+    @cached_property
+    def _known(self) -> Sequence[str]:
+        """The tags, from the whole document, which is kept from now on."""
+        text = self._render()
+        self._kept[None] = gzip.compress(text, mtime=0)
+        return [one["name"] for one in msgspec.json.decode(text)["tags"]]
 
-        return Endpoint(f"{root}/{name}", {"GET": answer})
-
-    return [endpoint("openapi.json", whole=False), endpoint("openapi-all.json", whole=True)]
+    def _part(self, tags: frozenset[str] | None) -> bytes:
+        known = self._known
+        if tags is not None and tags not in self._kept:
+            _check_tags(tags, known)
+            document = select_tags(msgspec.json.decode(gzip.decompress(self._kept[None])), tags)
+            parts = [one for one in self._kept if one is not None]
+            if len(parts) == _PARTS_KEPT:
+                del self._kept[parts[0]]
+            self._kept[tags] = gzip.compress(msgspec.json.encode(document), mtime=0)
+        return self._kept[tags]
 
 
 def _tags(scope: Scope) -> frozenset[str] | None:
