@@ -1,7 +1,7 @@
 """What protects every answer: the host names that the service answers to, and the headers that browsers obey.
 
-A page of another site whose name was pointed at this machine (DNS rebinding) gets nothing, and no link in an answer
-names a host that a stranger chose.
+A page of another site whose name was pointed at this machine (DNS rebinding) gets nothing. Links in answers begin with
+the public address where the settings name it, else with the name or address that the request was sent to.
 """
 
 from __future__ import annotations
