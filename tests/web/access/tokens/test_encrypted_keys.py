@@ -71,6 +71,14 @@ def test_keys_are_encrypted_from_the_first_token_and_read_with_the_passphrase_al
     with serving(PASSPHRASE) as service, service.client() as client:
         assert ask(client, shop).status_code == 200
 
+    monkeypatch.delenv("PROMENADE_KEY_PASSPHRASE")  # it is lost, as the page tells what to do then
+    with pytest.raises(SystemExit) as ended:
+        main(["key", "rotate", "--withdraw", "--database-url", url])
+    assert not ended.value.code
+    with serving(None) as service, service.client() as client:
+        assert ask(client, shop).status_code == 200
+        assert client.post("/pos/v2/simulate", **sent).status_code == 401
+
 
 def test_the_keys_of_the_own_authority_are_encrypted_and_those_of_clients_are_theirs(tmp_path: Path) -> None:
     def opened(passphrase: str | None) -> TlsMaterial:
