@@ -189,9 +189,9 @@ def test_a_database_of_a_newer_program_is_one_line_that_says_so(databases: Datab
     url = databases.create("postgresql" if command == ("serve",) else "sqlite")
     try:
         owner = databases.owner_url(url)
-        in_transaction(
-            owner, lambda connection: connection.execute(text("UPDATE alembic_version SET version_num = '9'"))
-        )
+        for told in ("alembic_version SET version_num", "schema_compatibility SET works_with"):
+            newer = text(f"UPDATE {told} = '9999'")
+            in_transaction(owner, lambda connection, newer=newer: connection.execute(newer))  # type: ignore[misc]
         done = attempt(*command, "--database-url", url)
         assert done.returncode == 1
         assert "newer version" in done.stderr

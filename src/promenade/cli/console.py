@@ -218,7 +218,7 @@ def prepare_database(settings: Settings, *, creates: bool = True) -> None:
     or changes what is there would seem to work on the wrong one.
     """
     from promenade.store.driver.faults import database_errors
-    from promenade.store.driver.migrations import current, head, upgrade
+    from promenade.store.driver.migrations import is_behind, upgrade
 
     if not creates:
         _require_database(settings)
@@ -226,7 +226,7 @@ def prepare_database(settings: Settings, *, creates: bool = True) -> None:
     with database_errors():
         if settings.is_sqlite:
             upgrade(settings.database_url)
-        elif current(settings.database_url) != head():
+        elif is_behind(settings.database_url):
             raise Unavailable(
                 "SCHEMA_BEHIND", "The database schema is older than this program: run `promenade db upgrade` first."
             )

@@ -35,7 +35,7 @@ def examine_database(settings: Settings, clock: Callable[[], datetime]) -> Seque
         with database_errors():
             revision = current(url, patience=PATIENCE_SECONDS)
             told = clock_of(url, patience=PATIENCE_SECONDS)
-            power = needless_power(url) if revision == HEAD else None
+            power = needless_power(url) if revision is not None and revision >= HEAD else None
     except Unavailable as error:
         if error.code == "SCHEMA_AHEAD":
             return [Finding.fail("schema", error.message, "Install the version that has upgraded it, or a newer one.")]
@@ -64,6 +64,10 @@ def _remedy_of_file(message: str) -> str:
 def _schema(revision: str | None) -> Finding:
     if revision == HEAD:
         return Finding.ok("schema", f"Its tables are those of this version ({HEAD}).")
+    if revision is not None and revision > HEAD:
+        return Finding.ok(
+            "schema", f"Its tables are of a newer version ({revision}), on which this one ({HEAD}) works."
+        )
     found = "It has no tables yet" if revision is None else f"Its tables are of an older version ({revision})"
     remedy = "Run `promenade db upgrade`; SQLite is also upgraded when the service starts."
     return Finding.fail("schema", f"{found}; this program needs {HEAD}.", remedy)

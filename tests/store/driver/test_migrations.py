@@ -1,10 +1,12 @@
-"""Upgrading produces exactly the tables that the model declares, on both databases."""
+"""New and upgraded databases have exactly the tables that the model declares, and older programs keep working."""
 
 from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
 
 import asyncpg
@@ -29,6 +31,13 @@ UNION ALL
 SELECT tablename, indexname, indexdef, '', '' FROM pg_indexes WHERE schemaname = 'public'
 """
 NEWER = sa.text("UPDATE alembic_version SET version_num = '9999'")
+WORKS_WITH_NEWER_ALONE = sa.text("UPDATE schema_compatibility SET works_with = '9999'")
+VERSIONS = baseline.HERE / "versions"
+RELEASED = {
+    "0001_postgresql.sql": "4fbe07927a67986574677e1c9eae09acef1a106d733848b4a3a098f98647815a",
+    "0001_sqlite.sql": "808088bec3f896300127638c02739d4b2addbb80eaed75dae47bd8c86361950c",
+}
+"""SHA-256 of the steps that databases of users have gone through."""
 
 
 @pytest.fixture
@@ -42,11 +51,9 @@ def description(url: str) -> set[tuple[str, ...]]:
     if url.startswith("sqlite"):
         connection = sqlite3.connect(url.removeprefix("sqlite:///"))
         try:
-            rows = connection.execute("SELECT tbl_name, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+            found = set(of_sqlite(connection))
         finally:
             connection.close()
-        # ALTER TABLE and CREATE TABLE format their text differently; the content is the same.
-        found: set[tuple[str, ...]] = {(table, name, " ".join(sql.split())) for table, name, sql in rows}
     else:
 
         async def read() -> set[tuple[str, ...]]:
@@ -61,12 +68,44 @@ def description(url: str) -> set[tuple[str, ...]]:
     return {row for row in found if row[0] != "alembic_version"}
 
 
+def of_sqlite(connection: sqlite3.Connection) -> Iterator[tuple[str, ...]]:
+    """Columns, keys and references of each table, and the text of everything else: steps add columns at the end."""
+    tables = connection.execute("SELECT name, wr, strict FROM pragma_table_list WHERE type = 'table'").fetchall()
+    for table, *form in tables:
+        if not table.startswith("sqlite_"):
+            yield (table, *map(str, form))
+            for column in connection.execute("SELECT * FROM pragma_table_xinfo(?)", (table,)):
+                yield (table, *map(str, column[1:]))
+            for reference in connection.execute("SELECT * FROM pragma_foreign_key_list(?)", (table,)):
+                yield (table, *map(str, reference[1:]))
+    others = "SELECT tbl_name, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND type <> 'table'"
+    for table, name, sql in connection.execute(others):
+        yield (table, name, " ".join(sql.split()))
+
+
+def step_from(url: str) -> None:
+    """Make a database of the first release."""
+
+    def work(connection: sa.Connection) -> None:
+        script = VERSIONS / f"0001_{connection.dialect.name}.sql"
+        for statement in script.read_text(encoding="utf-8").removesuffix(";\n").split(";\n\n"):
+            connection.exec_driver_sql(statement)
+        connection.exec_driver_sql(
+            "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL"
+            ", CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"
+        )
+        connection.exec_driver_sql("INSERT INTO alembic_version VALUES ('0001')")
+        connection.exec_driver_sql("INSERT INTO schema_compatibility VALUES ('0001')")
+
+    migrations.in_transaction(url, work)
+
+
 def create_from_model(url: str) -> None:
     """Create the tables of the model, without migrations."""
     migrations.in_transaction(url, metadata.create_all)
 
 
-def test_an_upgraded_database_has_exactly_the_tables_of_the_model(databases: Databases, dialect: Dialect) -> None:
+def test_a_new_database_has_exactly_the_tables_of_the_model(databases: Databases, dialect: Dialect) -> None:
     upgraded, created = databases.create_empty(dialect), databases.create_empty(dialect)
     try:
         assert migrations.current(upgraded) is None
@@ -77,6 +116,27 @@ def test_an_upgraded_database_has_exactly_the_tables_of_the_model(databases: Dat
     finally:
         databases.drop(upgraded)
         databases.drop(created)
+
+
+def test_an_upgrade_from_the_first_release_ends_at_the_same_tables(databases: Databases, dialect: Dialect) -> None:
+    upgraded, created = databases.create_empty(dialect), databases.create_empty(dialect)
+    try:
+        step_from(upgraded)
+        migrations.upgrade(upgraded)
+        migrations.upgrade(created)
+        assert description(upgraded) == description(created)
+        assert migrations.current(upgraded) == migrations.HEAD
+        assert noted(upgraded) == noted(created) == [migrations.WORKS_WITH]
+        assert migrations.differences(upgraded) == []
+    finally:
+        databases.drop(upgraded)
+        databases.drop(created)
+
+
+def noted(url: str) -> list[str]:
+    """The oldest revision whose programs work on the database, as older programs read it."""
+    query = sa.text("SELECT works_with FROM schema_compatibility")
+    return list(migrations.in_transaction(url, lambda connection: connection.execute(query).scalars().all()))
 
 
 def test_a_new_sqlite_database_equals_one_made_by_alembic(databases: Databases) -> None:
@@ -100,8 +160,16 @@ def written(url: str) -> list[tuple[str, ...]]:
         connection.close()
 
 
-def test_the_newest_revision_is_known_without_alembic() -> None:
-    assert migrations.head() == migrations.HEAD
+def test_what_is_known_without_alembic_is_what_the_revisions_say() -> None:
+    steps = {step.revision: step.module.works_with for step in migrations._scripts().walk_revisions()}
+    assert migrations.head() == migrations.HEAD == max(steps)
+    assert max(steps.values()) == migrations.WORKS_WITH
+    assert sorted(steps) == [f"{number:04}" for number in range(1, len(steps) + 1)]
+
+
+@pytest.mark.parametrize(("name", "digest"), RELEASED.items())
+def test_what_is_released_stays(name: str, digest: str) -> None:
+    assert sha256((VERSIONS / name).read_bytes()).hexdigest() == digest, "write a new revision instead"
 
 
 def test_a_database_with_tables_but_without_a_revision_is_not_overwritten(databases: Databases) -> None:
@@ -110,7 +178,7 @@ def test_a_database_with_tables_but_without_a_revision_is_not_overwritten(databa
         migrations.in_transaction(url, lambda connection: connection.exec_driver_sql("CREATE TABLE tenants (id TEXT)"))
         with pytest.raises(sa.exc.OperationalError, match="already exists"):
             migrations.upgrade(url)
-        assert [name for name, *_ in description(url)] == ["tenants"]
+        assert {name for name, *_ in description(url)} == {"tenants"}
     finally:
         databases.drop(url)
 
@@ -154,17 +222,25 @@ def test_a_failed_upgrade_is_rolled_back(
 
 
 @pytest.mark.parametrize("name", baseline.DIALECTS)
-def test_the_first_revision_equals_the_model_until_the_first_release(name: str) -> None:
-    written = (baseline.VERSIONS / f"0001_{name}.sql").read_text(encoding="utf-8")
+def test_the_script_of_new_databases_equals_the_model(name: str) -> None:
+    written = (baseline.HERE / f"newest_{name}.sql").read_text(encoding="utf-8")
     assert written == baseline.render(name), "run: python -m promenade.store.driver.migrations.baseline"
 
 
 def test_a_database_of_a_newer_program_is_left_alone(owner_url: str) -> None:
     migrations.in_transaction(owner_url, lambda connection: connection.execute(NEWER))
     before = description(owner_url)
+    migrations.in_transaction(owner_url, lambda connection: connection.execute(WORKS_WITH_NEWER_ALONE))
     with pytest.raises(LookupError, match="revision 9999"):
         migrations.upgrade(owner_url)
     assert description(owner_url) == before
+
+
+def test_an_older_program_works_on_newer_tables_that_say_so(owner_url: str) -> None:
+    migrations.in_transaction(owner_url, lambda connection: connection.execute(NEWER))
+    migrations.upgrade(owner_url)
+    assert migrations.current(owner_url) == "9999"
+    assert not migrations.is_behind(owner_url)
 
 
 def test_an_unsupported_database_cannot_be_upgraded() -> None:

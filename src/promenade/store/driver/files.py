@@ -45,15 +45,15 @@ def take_from_others(path: Path) -> None:
             path.chmod(mode & 0o7700)
 
 
-def copy_beside(url: str, purpose: str, at: datetime) -> Path | None:
-    """Copy the database to a file with its name, the purpose and the time; None: it is no SQLite file.
+def copy_beside(url: str, purpose: str, at: datetime | None = None) -> Path | None:
+    """Copy the database to a file with its name, the purpose and, if given, the time; None: it is no SQLite file.
 
     The copy is readable by its owner only, and complete or not there. Raises Unavailable (COPY_FAILED).
     """
     name = make_url(url).database
     if not url.startswith("sqlite") or not name:
         return None
-    copy = Path(f"{name}.{purpose}-{at:%Y%m%dT%H%M%SZ}")
+    copy = Path(f"{name}.{purpose}" + ("" if at is None else f"-{at:%Y%m%dT%H%M%SZ}"))
     part = copy.with_name(copy.name + ".part")
     try:
         part.unlink(missing_ok=True)

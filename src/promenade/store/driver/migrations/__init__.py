@@ -1,11 +1,16 @@
 """Migrations: they bring a database, empty or old, to the tables of this version.
 
-``upgrade(url)`` is what ``promenade db upgrade`` runs. The steps are Alembic revisions in ``versions``; nothing but
-this package is needed, so an installed wheel upgrades without configuration files. One upgrade is one transaction:
-it is applied as a whole or not at all; of two concurrent upgrades the second waits and finds nothing left to do.
+``upgrade(url)`` is what ``promenade db upgrade`` runs. An empty database gets the newest tables from one script, which
+is written from the model; an older one goes through the Alembic revisions in ``versions``. Nothing but this package is
+needed, so an installed wheel upgrades without configuration files. One upgrade is one transaction: it is applied as a
+whole or not at all; of two concurrent upgrades the second waits and finds nothing left to do. A SQLite file is copied
+before its tables change.
 
-Most starts find a database of this version, and most others an empty SQLite file. Neither needs Alembic: the first
-is recognized by one read of its revision, the second is created from the script of the first revision.
+A revision says which programs still work on its tables (``works_with``, the oldest revision that they may be of); the
+table ``schema_compatibility`` tells it to programs that do not know the revision. So the previous version of the
+program runs on, and starts again, on the tables of this one. Revisions are numbers of four digits, in order.
+
+Most starts find a database of this version, and most others an empty SQLite file. Neither needs Alembic.
 """
 
 # ruff: noqa: PLC0415 -- Alembic and the tables take most of a second to load, and are needed by real upgrades alone
@@ -14,7 +19,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -23,38 +28,52 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.pool import NullPool
 
-from promenade.store.driver.files import keep_private
+from promenade.store.driver.files import copy_beside, keep_private
 
 if TYPE_CHECKING:
     from alembic.config import Config
     from alembic.script import ScriptDirectory
 
-__all__ = ["HEAD", "SchemaAheadError", "current", "differences", "head", "in_transaction", "upgrade"]
+__all__ = [
+    "HEAD",
+    "WORKS_WITH",
+    "SchemaAheadError",
+    "current",
+    "differences",
+    "head",
+    "in_transaction",
+    "is_behind",
+    "upgrade",
+]
 
 T = TypeVar("T")
 
 HEAD = "0001"
 """The newest revision in ``versions``, known without loading Alembic; a test compares it with `head`."""
+WORKS_WITH = "0001"
+"""The oldest revision whose programs work on the tables of `HEAD`; a test compares it with the revisions."""
 
-_FIRST = "0001"
-_FIRST_SCRIPT = Path(__file__).parent / "versions" / f"{_FIRST}_sqlite.sql"
+_NEWEST = "newest_{}.sql"  # creates the tables of HEAD: see `baseline`
 _VERSION_TABLE = """CREATE TABLE alembic_version (
 	version_num VARCHAR(32) NOT NULL, 
 	CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 )"""  # noqa: W291 -- as Alembic writes it, so that a new database is the same to the byte
+_NOTE = "INSERT INTO schema_compatibility (works_with) VALUES ('{}')"
+_NOTED = "SELECT works_with FROM schema_compatibility"
 _PATIENCE_SECONDS = 60.0
 _LOCK = 7_310_000  # PostgreSQL advisory lock: one upgrade at a time
 
 
 class SchemaAheadError(LookupError):
-    """A newer version of the program has upgraded the database."""
+    """A newer version of the program has upgraded the database to tables that this one cannot work on."""
 
 
 def upgrade(url: str) -> None:
     """Upgrade the database at ``url`` (``sqlite:///path`` or ``postgresql://...``) to this version's tables.
 
-    Raises ValueError for another kind of URL, SchemaAheadError, and the driver's errors if the database does not
-    answer.
+    A SQLite file that is older is copied first, to a file beside it. A database of a newer version, on which this one
+    works, is left as it is. Raises ValueError for another kind of URL, SchemaAheadError, Unavailable (COPY_FAILED), and
+    the driver's errors if the database does not answer.
     """
     keep_private(url)
     if url.startswith("sqlite") and _sqlite_revision(url) == HEAD:
@@ -70,16 +89,23 @@ def _sqlite_revision(url: str) -> str | None:
             connection.execute("BEGIN IMMEDIATE")
             # no other process has created it in the meantime
             if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None:
-                for statement in _FIRST_SCRIPT.read_text(encoding="utf-8").removesuffix(";\n").split(";\n\n"):
+                for statement in _newest("sqlite"):
                     connection.execute(statement)
                 connection.execute(_VERSION_TABLE)
-                connection.execute("INSERT INTO alembic_version (version_num) VALUES (?)", (_FIRST,))
+                connection.execute("INSERT INTO alembic_version (version_num) VALUES (?)", (HEAD,))
             connection.execute("COMMIT")
         try:
             row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
         except sqlite3.OperationalError:
             return None  # Alembic reports the problem
     return None if row is None else str(row[0])
+
+
+def _newest(dialect_name: str) -> Iterator[str]:
+    """The statements that create the tables of `HEAD` in an empty database, but for the one that tells the revision."""
+    script = (Path(__file__).parent / _NEWEST.format(dialect_name)).read_text(encoding="utf-8")
+    yield from script.removesuffix(";\n").split(";\n\n")
+    yield _NOTE.format(WORKS_WITH)
 
 
 def _raw_sqlite(url: str) -> sqlite3.Connection:
@@ -90,17 +116,33 @@ def _raw_sqlite(url: str) -> sqlite3.Connection:
 
 
 def current(url: str, *, patience: float = _PATIENCE_SECONDS) -> str | None:
-    """Return the revision of the database at ``url``; None: it has no tables yet. Raises SchemaAheadError."""
-    return in_transaction(url, lambda connection: _current(connection, _scripts()), patience=patience)
+    """Return the revision of the database at ``url``; None: it has no tables yet.
+
+    It may be newer than `HEAD`, if this program works on its tables; if not, raises SchemaAheadError.
+    """
+    return in_transaction(url, _current, patience=patience)
 
 
-def _current(connection: sa.Connection, scripts: ScriptDirectory) -> str | None:
+def is_behind(url: str) -> bool:
+    """Return whether the database at ``url`` must be upgraded before this program can use it.
+
+    Raises SchemaAheadError.
+    """
+    return (current(url) or "") < HEAD
+
+
+def _current(connection: sa.Connection) -> str | None:
     from alembic.runtime.migration import MigrationContext
 
     found = MigrationContext.configure(connection).get_current_revision()
-    if found is not None and found not in {step.revision for step in scripts.walk_revisions()}:
+    if found is not None and found > HEAD and not _works_on_newer(connection):
         raise SchemaAheadError(f"the database is at revision {found}, which this version of the program does not know")
     return found
+
+
+def _works_on_newer(connection: sa.Connection) -> bool:
+    noted = connection.exec_driver_sql(_NOTED).scalar()
+    return noted is not None and str(noted) <= HEAD
 
 
 def head() -> str:
@@ -143,23 +185,42 @@ def _config() -> Config:
 
 
 def _upgrade(connection: sa.Connection) -> None:
-    from alembic.runtime.environment import EnvironmentContext
-
     from promenade.store.driver.row_security import EVERY_TENANT, statement_for
-    from promenade.store.driver.schema import metadata
 
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
         connection.exec_driver_sql(
             statement_for(EVERY_TENANT, local=True)
         )  # a step may have to change rows of all tenants
+    found = _current(connection)
+    if found is None:
+        _create(connection)
+    elif found < HEAD:
+        copy_beside(str(connection.engine.url), f"before-{HEAD}")  # as it is: the lock is ours
+        _take_steps(connection)
+
+
+def _create(connection: sa.Connection) -> None:
+    from alembic.runtime.migration import MigrationContext
+
+    for statement in _newest(connection.dialect.name):
+        connection.exec_driver_sql(statement)
+    MigrationContext.configure(connection).stamp(_scripts(), HEAD)
+
+
+def _take_steps(connection: sa.Connection) -> None:
+    from alembic.runtime.environment import EnvironmentContext
+
+    from promenade.store.driver.schema import metadata
+
     scripts = _scripts()
-    _current(connection, scripts)
     with EnvironmentContext(
         _config(), scripts, fn=lambda revision, _: scripts._upgrade_revs("head", revision)
     ) as steps:
         steps.configure(connection=connection, target_metadata=metadata)
         steps.run_migrations()
+    connection.exec_driver_sql("DELETE FROM schema_compatibility")
+    connection.exec_driver_sql(_NOTE.format(WORKS_WITH))
 
 
 def in_transaction(url: str, work: Callable[[sa.Connection], T], *, patience: float = _PATIENCE_SECONDS) -> T:

@@ -1,7 +1,7 @@
-"""The first revision, written from the model: ``python -m promenade.store.driver.migrations.baseline``.
+"""The newest tables, written from the model: ``python -m promenade.store.driver.migrations.baseline``.
 
-Run it after a change of the model as long as no version has been released. From then on a change of the model needs
-a revision of its own in ``versions``, and the baseline stays as it is. A revision is history: it is SQL in files,
+Run it after a change of the model: a new database is made from these files. An older one comes to the same tables
+through the revisions in ``versions``, of which each change of the model needs one. A revision is history: it is SQL,
 not a call into today's model, so that it still does the same when the model has moved on.
 """
 
@@ -18,7 +18,7 @@ from promenade.store.driver.row_security import policies
 from promenade.store.driver.schema import metadata
 
 DIALECTS = {"sqlite": "sqlite://", "postgresql": "postgresql+asyncpg://"}
-VERSIONS = Path(__file__).parent / "versions"
+HERE = Path(__file__).parent
 _BETWEEN = ";\n\n"
 
 
@@ -39,9 +39,9 @@ def _statements(dialect: sa.Dialect) -> Iterator[str]:
 
 
 def write() -> None:
-    """Write the files of revision 0001."""
+    """Write the files of the newest tables."""
     for name in DIALECTS:
-        (VERSIONS / f"0001_{name}.sql").write_text(render(name), encoding="utf-8")
+        (HERE / f"newest_{name}.sql").write_text(render(name), encoding="utf-8")
 
 
 if __name__ == "__main__":

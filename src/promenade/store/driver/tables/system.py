@@ -75,6 +75,15 @@ def _definitions() -> Iterator[Definition]:
     yield from sync_definitions()
     yield from report_tables()
     yield from _access()
+    yield (
+        "schema_compatibility",
+        "One row: the oldest schema revision whose programs still work on these tables.",
+        False,
+        (
+            text("works_with", 32, "The revision; see `store.driver.migrations`."),
+            key("schema_compatibility", "works_with", tenant=False),
+        ),
+    )
 
 
 def _catalogue() -> Iterator[Definition]:

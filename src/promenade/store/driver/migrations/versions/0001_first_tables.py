@@ -10,6 +10,7 @@ from pathlib import Path
 from alembic import op
 
 revision = "0001"
+works_with = "0001"
 down_revision = None
 branch_labels = None
 depends_on = None

@@ -2097,6 +2097,11 @@ CREATE POLICY tenant ON report_state
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
+CREATE TABLE schema_compatibility (
+	works_with VARCHAR(32) COLLATE "C" NOT NULL,
+	CONSTRAINT pk_schema_compatibility__key PRIMARY KEY (works_with)
+);
+
 CREATE TABLE share_demand (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	kind VARCHAR(20) COLLATE "C" NOT NULL,

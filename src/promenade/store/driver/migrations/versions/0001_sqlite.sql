@@ -1459,6 +1459,11 @@ CREATE TABLE report_state (
 	CONSTRAINT pk_report_state__key PRIMARY KEY (tenant_id)
 );
 
+CREATE TABLE schema_compatibility (
+	works_with VARCHAR(32) NOT NULL,
+	CONSTRAINT pk_schema_compatibility__key PRIMARY KEY (works_with)
+);
+
 CREATE TABLE share_demand (
 	tenant_id VARCHAR(36) NOT NULL,
 	kind VARCHAR(20) NOT NULL,
