@@ -35,6 +35,7 @@ from promenade.store.driver.unit import Database
 from promenade.store.pricing.catalogue import Catalogues
 from promenade.store.replica.link import read_link
 from promenade.web.http.endpoint import Edge, Endpoint, not_found
+from promenade.web.http.leaving import Leaving
 from promenade.web.http.protection import Protection
 from promenade.web.http.rate_limits import RateLimits
 from promenade.web.http.routing import routed
@@ -125,9 +126,9 @@ async def opened_context(settings: Settings) -> AsyncIterator[Context]:
         await context.database.close()
 
 
-def edge_of(settings: Settings, app: ASGIApp) -> Edge:
+def edge_of(settings: Settings, app: ASGIApp, leaving: Leaving) -> Edge:
     """Return the outermost layer around an application."""
-    return Edge(app, new_id, Protection.of(settings), logs_requests=settings.access_log)
+    return Edge(app, new_id, Protection.of(settings, leaving), logs_requests=settings.access_log)
 
 
 class _Edition(ABC):
@@ -136,6 +137,7 @@ class _Edition(ABC):
     def __init__(self, settings: Settings, *, run_worker: bool | None = None) -> None:
         self._settings = settings
         self._limits = RateLimits(per_tenant=settings.rate_limit_tenant, per_client=settings.rate_limit_client)
+        self._leaving = Leaving(settings.drain_seconds)
         self._run_worker = settings.workers == 1 if run_worker is None else run_worker
         self._app: ASGIApp = Router(lifespan=self._lifespan, default=not_found)  # replaced once the resources are open
 
@@ -145,8 +147,9 @@ class _Edition(ABC):
     @contextlib.asynccontextmanager
     async def _lifespan(self, app: object) -> AsyncIterator[None]:
         async with opened_context(self._settings) as context, self._worker(context):
-            self._app = edge_of(self._settings, await self._served(context))
+            self._app = edge_of(self._settings, await self._served(context), self._leaving)
             async with self._beside(context):
+                self._leaving.await_signal()
                 yield
 
     @abstractmethod
@@ -220,7 +223,7 @@ class Cloud(_Edition):
             *self._health,
         ]
         listener = self._certified or bind(settings.mtls_host or settings.host, settings.mtls_port)
-        async with listening(edge_of(settings, routed(endpoints, {})), listener, material):
+        async with listening(edge_of(settings, routed(endpoints, {}), self._leaving), listener, material):
             yield
 
 

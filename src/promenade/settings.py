@@ -84,6 +84,7 @@ class Settings:
     port: int = 8080
     edition: str = EDITIONS[0]
     workers: int = 1
+    drain_seconds: int = 0  # how long a process that is to stop still serves, and says that it is not ready
     data_dir: Path = Path("promenade-data")
     database: str | None = None  # --database-url; None: SQLite in the data directory
     redis_url: str | None = None

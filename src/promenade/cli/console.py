@@ -110,6 +110,9 @@ serve_options = _options(
     listen_options,
     option("--workers", type=click.IntRange(1, 256), default=1, show_default=True,
             help="Server processes; above 1 needs PostgreSQL and `promenade worker` beside them."),
+    option("--drain-seconds", type=click.IntRange(0, 3600), default=0, show_default=True,
+           help="How long the service still answers after SIGTERM, while /health/ready says 503 so that a load balancer"
+                " takes it out."),
     database_options,
     cache_option,
     option("--public-url", help="How clients reach the server; default: http://host:port."),

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import socket
+import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -188,3 +189,26 @@ def test_a_request_under_way_is_finished_before_the_service_ends(
         answer = line.makefile("rb").read()
     assert answer.startswith(b"HTTP/1.1 200 OK")
     assert service.stop() == 0
+
+
+def test_a_service_that_leaves_still_answers_and_says_that_it_is_not_ready(
+    server: StartService, tmp_path: Path
+) -> None:
+    service = server("--data-dir", str(tmp_path), "--drain-seconds", "3600")
+    with httpx2.Client(base_url=service.url, timeout=60) as kept:
+        assert kept.get("/health/ready").status_code == 200
+        os.kill(service.pid, signal.SIGTERM)
+        eventually(lambda: kept.get("/health/ready").status_code == 503)
+        assert kept.get("/health/live").status_code == 200
+    answer = httpx2.get(f"{service.url}/health", timeout=60)  # over a new connection
+    assert (answer.status_code, answer.headers["connection"]) == (200, "close")
+    assert service.stop() == 0  # the second SIGTERM is obeyed at once
+
+
+def test_each_of_several_processes_leaves(databases: Databases, server: StartService) -> None:
+    database = databases.create("postgresql")
+    service = server("--database-url", database, "--workers", "2", "--drain-seconds", "2")
+    asked = time.monotonic()
+    assert service.stop() == 0
+    assert time.monotonic() - asked >= 2
+    assert len(re.findall("process.leaves", service.output())) == 2

@@ -146,6 +146,7 @@ class Edge:
         scope["promenade.correlation_id"] = correlation_id
         outside = serve_request(correlation_id.decode("ascii"))
         protection = self._protection
+        scope["promenade.leaving"] = protection.leaving.has_begun
         if protection.public_url is not None:
             scope["odata_server.origin"] = protection.public_url
         status = 0

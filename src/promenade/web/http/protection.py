@@ -14,6 +14,7 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from promenade.settings import Settings
+from promenade.web.http.leaving import Leaving
 from promenade.web.http.problems import Headers
 
 __all__ = ["ALWAYS", "Hosts", "Protection"]
@@ -34,6 +35,7 @@ ALWAYS: Headers = [
 """What every answer has that does not say otherwise."""
 
 _YEAR = 365 * 24 * 3600
+_CLOSES = (b"connection", b"close")
 
 
 class Hosts:
@@ -68,9 +70,15 @@ class Hosts:
 
 
 class Protection:
-    """What the outermost layer does for every request and answer. ``public_url`` is how clients reach the service."""
+    """What the outermost layer does for every request and answer. ``public_url`` is how clients reach the service.
 
-    def __init__(self, hosts: Hosts | None = None, public_url: str | None = None) -> None:
+    While the process is ``leaving``, each answer closes its connection.
+    """
+
+    def __init__(
+        self, hosts: Hosts | None = None, public_url: str | None = None, leaving: Leaving | None = None
+    ) -> None:
+        self.leaving = leaving or Leaving()
         self.hosts = hosts or Hosts()
         self.public_url = public_url
         self._always = [*ALWAYS]
@@ -78,18 +86,18 @@ class Protection:
             self._always.append((b"strict-transport-security", b"max-age=%d" % _YEAR))
 
     @classmethod
-    def of(cls, settings: Settings) -> Protection:
+    def of(cls, settings: Settings, leaving: Leaving | None = None) -> Protection:
         """Return the protection that the settings describe."""
         reached = [urlsplit(url).hostname or "" for url in (settings.base_url, settings.mtls_url)]
         names = [*settings.allowed_hosts, *reached]
-        return cls(Hosts(names), None if settings.public_url is None else settings.base_url)
+        return cls(Hosts(names), None if settings.public_url is None else settings.base_url, leaving)
 
     def added(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> Headers:
         """Return the headers of an answer with those of ours that it has not set itself.
 
         A 304 gets none: browsers would give them to the answer that they have kept.
         """
-        given = list(headers)
+        given = [*headers, _CLOSES] if self.leaving.has_begun else list(headers)
         if status == 304:
             return given
         names = {name for name, _ in given}

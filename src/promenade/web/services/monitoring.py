@@ -117,9 +117,13 @@ class Monitoring:
         return _uncached(Live("UP"))
 
     async def _ready(self, scope: Scope, receive: Receive) -> Answer:
-        """Return the health with 503 while the database does not answer: other processes should get the requests."""
+        """Return the health with 503 if other processes should get the requests.
+
+        The database does not answer, or this process is about to stop.
+        """
         health = await self._examined()
-        return _uncached(health, 200 if health.checks.database.status == "UP" else 503)
+        is_ready = health.checks.database.status == "UP" and not scope["promenade.leaving"]
+        return _uncached(health, 200 if is_ready else 503)
 
     async def _examined(self) -> Health:
         database, cache = await asyncio.gather(_check(self._database_answers), _check(self._context.cache.ping))
