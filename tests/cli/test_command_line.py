@@ -247,3 +247,17 @@ def test_reports_are_counted_anew_when_an_operator_says_so(tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
     with closing(sqlite3.connect(tmp_path / "promenade.db")) as database:
         assert database.execute("SELECT tenant_id, rebuild FROM report_state").fetchall() == [("t", "EMPTYING")]
+
+
+def test_a_copy_is_checked_and_its_fault_is_the_exit_code(databases: Databases) -> None:
+    url = databases.create("sqlite")
+    try:
+        assert attempt("db", "check", "--database-url", url).returncode == 0
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as copy, copy:
+            copy.execute("DROP INDEX ix_store_shares__expiry")
+        done = attempt("db", "check", "--json", "--database-url", url)
+        assert done.returncode == 1
+        failed = [one["check"] for one in json.loads(done.stdout)["checks"] if one["status"] == "FAIL"]
+        assert failed == ["tables"]
+    finally:
+        databases.drop(url)

@@ -33,7 +33,7 @@ from promenade.cli.console import (
     warn_of_needless_power,
     with_database,
 )
-from promenade.cli.doctor_command import doctor
+from promenade.cli.doctor_command import doctor, report
 from promenade.cli.document_commands import document_commands
 from promenade.cli.key_commands import key
 from promenade.cli.local_store_commands import local_admin
@@ -153,6 +153,23 @@ def upgrade(**options: Any) -> None:
     with database_errors():
         upgrade_schema(settings.database_url)
     click.echo("The database has the current schema.")
+
+
+@db.command("check")
+@database_options
+@option("--json", "as_json", is_flag=True, help="Print JSON.")
+def db_check(as_json: bool, **options: Any) -> None:
+    """Check that a copy is whole: sums and counters, references, tables, the file. It changes nothing.
+
+    It reads the whole database: run it on a restored copy, or in a quiet hour. Exit code 1: something is wrong.
+    """
+    from promenade.doctor import verify
+    from promenade.store.driver.faults import database_errors
+
+    settings = Settings(**options)
+    prepare_database(settings, creates=False)
+    with database_errors():
+        report(run(verify(settings)), as_json=as_json)
 
 
 @db.command("grant")

@@ -39,9 +39,15 @@ def doctor(as_json: bool, **options: Any) -> None:
     options of `serve` that say where the database and the service are, or the same environment variables.
     """
     from promenade.clock import clock
-    from promenade.doctor import Verdict, examine, worst
+    from promenade.doctor import examine
 
-    findings = run(examine(Settings(**options), clock))
+    report(run(examine(Settings(**options), clock)), as_json=as_json)
+
+
+def report(findings: Sequence[Finding], *, as_json: bool) -> None:
+    """Print findings; end with exit code 1 if one of them fails."""
+    from promenade.doctor import Verdict, worst
+
     overall = worst(findings)
     if as_json:
         checks = [

@@ -1,4 +1,4 @@
-"""`promenade doctor`: what an operator would look at first, each with what to do about it.
+"""`promenade doctor` and `promenade db check`: what an operator would look at first, each with what to do about it.
 
 It looks at this machine, the database, the running service, a store's link to its cloud, and the work that waits. It
 changes nothing in the database, and goes on when one of them is out of reach.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from promenade.doctor.copy import verify
 from promenade.doctor.data import examine_database, opened
 from promenade.doctor.findings import Finding, Verdict, worst
 from promenade.doctor.link import examine_link
@@ -19,7 +20,7 @@ from promenade.settings import Settings
 from promenade.store.access.local_store import read_store
 from promenade.store.replica.link import read_link
 
-__all__ = ["Finding", "Verdict", "examine", "worst"]
+__all__ = ["Finding", "Verdict", "examine", "verify", "worst"]
 
 
 async def examine(settings: Settings, clock: Callable[[], datetime]) -> Sequence[Finding]:

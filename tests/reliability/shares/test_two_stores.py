@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 from decimal import Decimal
+from functools import partial
 
 import pytest
 
+from promenade.store.verification.sums import read_differences
 from promenade.workflows.clockwork.shares import reclaim
 from promenade.workflows.replica.ending import end_shares
 from promenade.workflows.replica.holding import hold_codes
@@ -51,6 +53,9 @@ async def test_a_store_fills_up_what_it_has_used_and_asks_for_nothing_else(
     state = await budget_state(stores.shop, "hot")
     assert (state.consumed, state.reserved) == (Decimal(6), Decimal(10))
     await stores.check("hot")
+    for shop, is_store in ((stores.shop, False), (north.shop, True)):
+        work = partial(read_differences, is_store=is_store)
+        assert (await shop.context.database.read(work, system=True))[1] == []  # as `promenade db check` sees it
 
 
 @ON_SQLITE

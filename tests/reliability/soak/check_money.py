@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from promenade.store.budgets.charges import is_used_up
+from promenade.store.verification.sums import read_differences
 from tests.reliability.soak.books import Books, group
 
 __all__ = ["check_money"]
@@ -21,6 +22,8 @@ async def check_money(books: Books) -> None:
     await _transitions(books)
     await _lines(books)
     await _recharges(books)
+    _, found = await books.database.read(read_differences, system=True)
+    books.expect("B1", not found, found)  # as `promenade db check` sees it
 
 
 async def _budgets(books: Books) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import sqlalchemy as sa
@@ -9,6 +10,7 @@ import sqlalchemy as sa
 from promenade.store.driver.files import file_of
 from promenade.store.driver.migrations import in_transaction
 
+_DAMAGE = sa.text("PRAGMA integrity_check(5)")
 _CLOCK = sa.text("SELECT clock_timestamp()")
 
 
@@ -24,3 +26,11 @@ def clock_of(url: str, *, patience: float) -> datetime | None:
         return datetime.fromtimestamp(max(written), UTC) if written else None
     told: datetime = in_transaction(url, lambda connection: connection.execute(_CLOCK).scalar_one(), patience=patience)
     return told.astimezone(UTC)
+
+
+def damage_of(url: str) -> Sequence[str]:
+    """Return what SQLite finds wrong with its file, at most a few things; PostgreSQL has checksums of its own."""
+    if not url.startswith("sqlite"):
+        return []
+    found = in_transaction(url, lambda connection: connection.execute(_DAMAGE).scalars().all())
+    return [str(one) for one in found if one != "ok"]
