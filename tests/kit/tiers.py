@@ -42,6 +42,7 @@ TIERS: dict[str, Tier] = {
     "tests/demo/test_retailer.py": "test",
     "tests/deploy": "test",
     "tests/deploy/test_image.py": "check",
+    "tests/deploy/test_neighbours.py": "check",
     "tests/deploy/test_release.py": "check",
     "tests/docs": "test",
     "tests/docs/test_generated_clients.py": "check",
