@@ -8,6 +8,7 @@ import itertools
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,7 +17,7 @@ import asyncpg
 
 from tests.kit.postgres import PostgresServer
 
-__all__ = ["KINDS", "Place", "limit_to", "places"]
+__all__ = ["KINDS", "Place", "limit_to", "places", "postgresql_analyzed", "postgresql_processes"]
 
 KINDS = ("SQLite", "PostgreSQL")
 
@@ -71,6 +72,22 @@ def _postgresql() -> PostgresServer:
     atexit.register(server.stop)  # the last one registered runs first
     server.start()
     return server
+
+
+def postgresql_processes() -> list[int]:
+    """Return the IDs of the server's processes, as Linux knows them."""
+    server = str(_postgresql().pid)
+    found = [server]
+    for one in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended
+            if one.read_text(encoding="utf-8").rpartition(")")[2].split()[1] == server:
+                found.append(one.parent.name)
+    return [int(one) for one in found]
+
+
+async def postgresql_analyzed(url: str) -> None:
+    """Collect the statistics of a database for its planner."""
+    await _administer(url, "ANALYZE")
 
 
 async def _administer(url: str, statement: str) -> None:

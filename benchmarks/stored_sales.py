@@ -115,10 +115,10 @@ async def prepare(context: Context, *, articles: int) -> Assortment:
     return assortment
 
 
-async def sell(context: Context, assortment: Assortment, numbers: Sequence[int]) -> None:
+async def sell(context: Context, assortment: Assortment, numbers: Sequence[int], *, lines: int = LINES) -> None:
     """Carry out these sales, and what follows each of them. The same number makes the same basket."""
     for number in numbers:
-        asked = _requests(assortment, number)
+        asked = _requests(assortment, number, lines)
         for request in asked:
             priced = await evaluate(context, TENANT, request)
         granted = [ConfirmedPromotion(one.promotion_id) for one in priced.outcome.applied if one.discount_minor]
@@ -134,7 +134,7 @@ async def sell(context: Context, assortment: Assortment, numbers: Sequence[int])
         pass
 
 
-def _requests(assortment: Assortment, number: int) -> list[PricingRequest]:
+def _requests(assortment: Assortment, number: int, size: int) -> list[PricingRequest]:
     """Return the questions of a till: for the basket, with the customer's card, and with the means of payment."""
     draw = random.Random(f"sale {number}")
     till = draw.choice(assortment.tills())
@@ -146,7 +146,7 @@ def _requests(assortment: Assortment, number: int) -> list[PricingRequest]:
             unit_price_hundredths=int(shelf_price(article, till.currency) * Decimal(100)),
             ean=article.ean,
         )
-        for place, article in enumerate(draw.sample(assortment.articles, LINES), start=1)
+        for place, article in enumerate(draw.sample(assortment.articles, size), start=1)
     )
     basket = PricingRequest(
         transaction_id=f"SOLD-{till.code}-{number}",

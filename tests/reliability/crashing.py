@@ -51,6 +51,10 @@ class _DyingSession(Session):
         self._step()
         return await self._inner.run_kept(kept, values)
 
+    async def merge_rows(self, upsert: Kept, rows: Sequence[Params]) -> None:
+        self._step()
+        await self._inner.merge_rows(upsert, rows)
+
     async def hot(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
         self._step()
         return await self._inner.hot(name, params)

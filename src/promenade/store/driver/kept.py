@@ -41,6 +41,18 @@ class Form:
                     found[at] = given[name] if process is None else process(given[name])
         return found
 
+    def bound_rows(self, given: Sequence[Mapping[str, Any]], scope: Scope) -> list[tuple[Any, ...]]:
+        """Return the values for many runs, worked out column by column; every run gives the same parameters."""
+        count = len(given)
+        columns = [[value] * count for value in self.values]
+        for at, value, process in self.of_session:
+            columns[at] = [_processed(value(scope), process)] * count
+        for name in given[0] if given else ():
+            values = [row[name] for row in given]
+            for at, process in self.named.get(name, ()):
+                columns[at] = values if process is None else [process(value) for value in values]
+        return list(zip(*columns, strict=True))
+
     def converted(self, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
         """Convert the driver's rows to the types of the columns."""
         if not rows or not self.results:

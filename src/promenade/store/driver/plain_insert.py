@@ -31,7 +31,9 @@ ROWS_MAX = {  # in one statement
 
 
 # PostgreSQL's types that a value in JSON becomes without loss or detour.
-_IN_JSON = {"VARCHAR", "TEXT", "NUMERIC", "INTEGER", "BIGINT", "BOOLEAN", "TIMESTAMP WITH TIME ZONE", "BYTEA"}
+_IN_JSON = {
+    "VARCHAR", "TEXT", "NUMERIC", "INTEGER", "BIGINT", "BOOLEAN", "DATE", "TIMESTAMP WITH TIME ZONE", "BYTEA",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,19 +175,19 @@ class _Recordset:
     The driver takes longer for arrays.
     """
 
-    def __init__(self, into: str, names: Sequence[str], types: Sequence[str]) -> None:
+    def __init__(self, into: str, names: Sequence[str], types: Sequence[str], conflict: str = "") -> None:
         # Without lengths, which the columns check: a cast may cut off text.
         bare = [re.sub(r"\(.*\)| COLLATE .*", "", kind) for kind in types]
         self.fits = _IN_JSON.issuperset(bare)
         self._keys = [f"v{number}" for number in range(len(names))]
-        self._one = f"{into} VALUES ({', '.join(f'${number}' for number in range(1, len(names) + 1))})"
+        self._one = f"{into} VALUES ({', '.join(f'${number}' for number in range(1, len(names) + 1))}){conflict}"
         read, listed = [], []
         for key, kind in zip(self._keys, bare, strict=True):
             is_bytes = kind == "BYTEA"  # in base64, as the encoder writes them
             read.append(f"decode({key}, 'base64')" if is_bytes else key)
             listed.append(f"{key} {'TEXT' if is_bytes else kind}")
         self._head = f"{into} SELECT {', '.join(read)} FROM json_to_recordset("  # noqa: S608 - our own names
-        self._tail = f"::text::json) AS given ({', '.join(listed)})"
+        self._tail = f"::text::json) AS given ({', '.join(listed)}){conflict}"
         self._many = self.text(1)
 
     def text(self, parameter: int) -> str:
@@ -201,3 +203,36 @@ class _Recordset:
         if len(rows) == 1 or not self.fits:
             return self._one, rows
         return self._many, [(self.value(rows),)]
+
+
+# ---- upserts --------------------------------------------------------------------------------------------------------
+
+_UPSERT = re.compile(r"(INSERT INTO \S+ \((.+?)\)) VALUES \((\$1::.+)\)( ON CONFLICT .+)", re.DOTALL)
+_VALUE = re.compile(r"\$\d+::([A-Z ]+)(\([\d, ]+\))?")
+
+
+class Upsert:
+    """An upsert of one row on PostgreSQL, as the compiler wrote it, for many rows at once: `of` returns None if not.
+
+    The rows must have different keys. They are locked in the order in which they are given.
+    """
+
+    def __init__(self, recordset: _Recordset) -> None:
+        self._recordset = recordset
+
+    @classmethod
+    @cache
+    def of(cls, text: str) -> Upsert | None:
+        """Return the upsert of rows for the one of this text, whose values are its parameters in their order."""
+        parts = _UPSERT.fullmatch(text)
+        if parts is None or "$" in parts[4]:
+            return None
+        into, names, values, conflict = parts.groups()
+        types = [one[0].strip() for one in _VALUE.findall(values)]
+        recordset = _Recordset(into, names.split(", "), types, conflict)
+        return cls(recordset) if recordset.fits and len(types) == names.count(",") + 1 else None
+
+    def runs(self, rows: Sequence[Values]) -> Iterator[Run]:
+        """Yield what writes these rows."""
+        most = ROWS_MAX["postgresql"]
+        return (self._recordset.run(rows[start : start + most]) for start in range(0, len(rows), most))

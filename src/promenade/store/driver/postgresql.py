@@ -25,7 +25,7 @@ from promenade.errors import Unavailable
 from promenade.store.driver.hot import HOT, RolledBack
 from promenade.store.driver.hot_connections import IDLE_SECONDS_MAX, HotConnections
 from promenade.store.driver.kept import Form, form_of
-from promenade.store.driver.plain_insert import PlainInserts
+from promenade.store.driver.plain_insert import PlainInserts, Upsert
 from promenade.store.driver.row_security import EVERY_TENANT, NO_TENANT, of_tenant, setting_of, statement_for
 from promenade.store.driver.sqlalchemy_private import is_read_only, set_transaction, statement_cache
 from promenade.store.driver.tenancy import Params, Scope, acting, admit, guard_dialect
@@ -148,6 +148,15 @@ class _PostgresqlSession(Session):
         if run is None:
             await super().insert_together(parts, hot)
         else:
+            await self._written(*run)
+
+    async def merge_rows(self, upsert: Kept, rows: Sequence[Params]) -> None:
+        form = self._form(upsert)
+        many = Upsert.of(form.text) if len(rows) > 1 else None
+        if many is None:
+            await self.execute_many(upsert, rows)
+            return
+        for run in many.runs(form.bound_rows(rows, self.scope)):
             await self._written(*run)
 
     async def run_kept(self, kept: Kept, values: Params) -> Sequence[Sequence[Any]]:

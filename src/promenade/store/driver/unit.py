@@ -57,6 +57,10 @@ class Session(ABC):
         else:
             await self._count(*admit(statement, params, self.scope))
 
+    async def merge_rows(self, upsert: Kept, rows: Sequence[Params]) -> None:
+        """Run an upsert for rows with different keys, in their order: in one statement where the database can."""
+        await self.execute_many(upsert, rows)
+
     async def insert_together(
         self, parts: Sequence[tuple[Insert, Sequence[Params]]], hot: tuple[str, tuple[Any, ...]] | None = None
     ) -> None:

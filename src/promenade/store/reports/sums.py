@@ -169,13 +169,13 @@ def _measures(name: str) -> dict[str, Measure]:
 
 
 async def add_rows(session: Session, name: str, rows: Sequence[Mapping[str, Any]]) -> int:
-    """Add rows (dimensions and measures) to an aggregate; return their number.
+    """Add rows (dimensions and measures), each with another key, to an aggregate; return their number.
 
     In a system session each row also contains its tenant.
     """
     if rows:
         given = [{f"given_{column}": value for column, value in row.items()} for row in rows]
-        await session.execute_many(_adding(session.dialect, name, tuple(rows[0])), given)
+        await session.merge_rows(_adding(session.dialect, name, tuple(rows[0])), given)
     return len(rows)
 
 
@@ -195,7 +195,7 @@ async def add_missing(session: Session, name: str, rows: Sequence[Mapping[str, A
     """Insert the rows (dimensions) that a table does not have yet; the sums of an aggregate begin with zero."""
     if rows:
         given = [{f"given_{column}": value for column, value in row.items()} for row in rows]
-        await session.execute_many(_beginning(session.dialect, name, tuple(rows[0])), given)
+        await session.merge_rows(_beginning(session.dialect, name, tuple(rows[0])), given)
 
 
 @cache

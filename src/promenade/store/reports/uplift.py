@@ -80,7 +80,7 @@ async def note_applied(session: Session, applied: Mapping[str, tuple[date, str]]
         {"given_promotion_id": promotion_id, "given_day": day, "given_name": name}
         for promotion_id, (day, name) in sorted(applied.items())
     ]
-    await session.execute_many(_noting(session.dialect), rows)
+    await session.merge_rows(_noting(session.dialect), rows)
 
 
 async def correct_applied(session: Session, promotion_ids: Collection[str]) -> None:

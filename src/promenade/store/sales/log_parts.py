@@ -178,18 +178,23 @@ def _scaling(kind: ExactDecimal) -> Callable[[Any], int | None]:
 
 def unpack(set_name: str, log_id: str, parts: Sequence[Sequence[Any]]) -> list[Any]:
     """Return the parts that a column packs, with their columns as attributes, ``log_id`` and ``id`` included."""
-    kind = _KINDS[set_name]
-    scales = [one.scale if isinstance(one, ExactDecimal) else None for one in kind.types().values()]
+    columns, amounts = _KINDS[set_name].columns, _amounts(set_name)
     found = []
     for place, packed in enumerate(parts):
-        values = [*packed, *[None] * (len(kind.columns) - len(packed))]
-        read = (
-            value if scale is None or value is None else Decimal(value).scaleb(-scale)
-            for value, scale in zip(values, scales, strict=True)
-        )
-        own = dict(zip(kind.columns, read, strict=True))
+        values = [*packed, *[None] * (len(columns) - len(packed))]
+        for at, scale in amounts:
+            if values[at] is not None:
+                values[at] = Decimal(values[at]).scaleb(-scale)
+        own = dict(zip(columns, values, strict=True))
         found.append(SimpleNamespace(**own, log_id=log_id, id=part_id(set_name, log_id, place)))
     return found
+
+
+@cache
+def _amounts(set_name: str) -> list[tuple[int, int]]:
+    """Return the positions of amounts among the columns, with their decimal places."""
+    types = _KINDS[set_name].types().values()
+    return [(at, one.scale) for at, one in enumerate(types) if isinstance(one, ExactDecimal)]
 
 
 # ---- the rows of two entities ---------------------------------------------------------------------------------------
