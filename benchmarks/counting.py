@@ -34,7 +34,7 @@ from promenade.workflows.reports.rebuilding import begin_rebuild, rebuild_portio
 __all__ = ["run"]
 
 LINES = 6
-PORTION = 500
+PORTION = 2_000  # as a worker of its own counts a backlog
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 

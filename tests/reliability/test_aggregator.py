@@ -12,8 +12,9 @@ from sqlalchemy import insert, update
 
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Database
-from promenade.workflows.clockwork import reports
-from promenade.workflows.reports.aggregating import Run, aggregate, aggregate_all
+from promenade.store.reports.queue import Lane
+from promenade.workflows.clockwork import clock_jobs, reports
+from promenade.workflows.reports.aggregating import Run, aggregate, aggregate_all, count_portion
 from promenade.workflows.reports.rebuilding import begin_rebuild, rebuild_portion
 from tests.reliability.counted import Breaking, Broken, Till, kept, reckoned, shown
 from tests.workflows.shop import TENANT, Shop, open_shop
@@ -116,3 +117,49 @@ async def test_the_comparison_detects_a_sale_that_is_counted_twice(till: Till) -
     await shop.context.database.write(lambda session: session.rowcount(twice), tenant=shop.tenant)
     await aggregate_all(shop.context, shop.tenant)
     assert await shown(shop) != await reckoned(shop)
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+async def test_workers_side_by_side_count_as_one_does_and_as_a_rebuild_does(till: Till, workers: int) -> None:
+    """In lanes or not, with sales, returns and cancellations meanwhile, and killed in the middle."""
+    shop = till.shop
+    is_postgresql = shop.context.database.dialect == "postgresql"
+
+    async def count(number: int) -> None:
+        draw = random.Random(workers * 10 + number)
+        for _ in range(10):
+            lane = Lane(draw.randrange(4), 4) if is_postgresql and draw.random() < 0.7 else None
+            context = breaking(shop, draw.choice((1000, draw.randint(3, 60)))).context
+            with suppress(Broken):
+                await count_portion(context, TENANT, Run(shop.context.new_id), draw.randint(1, 8), lane=lane)
+
+    async def sell() -> None:
+        for _ in range(5):
+            await till.sell(5)
+            await till.cancel(2)
+
+    await till.sell(20)
+    await asyncio.gather(sell(), *(count(number) for number in range(workers)))
+    await work(shop)
+    assert await shown(shop) == await reckoned(shop)
+    before = await kept(shop)
+    await begin_rebuild(shop.context.database, shop.tenant)
+    await work(shop)
+    assert await kept(shop) == before
+
+
+async def test_helpers_count_what_has_waited_and_leave_the_rest_to_others(till: Till) -> None:
+    shop = till.shop
+    await till.sell(40)
+    helpers = [one for name, one in clock_jobs().items() if name.startswith("reports.aggregate.")]
+    assert not sum([(await one.run(shop.context, None)).done for one in helpers])  # nothing has waited for long
+    shop.later(seconds=60)
+    done = [(await one.run(shop.context, None)).done for one in helpers]
+    assert all(done) if shop.context.database.dialect == "postgresql" else not any(done)
+    left = await shop.rows("side_effect_jobs", reported=False)
+    assert len(left) == 40 - sum(done) > 0
+    await begin_rebuild(shop.context.database, shop.tenant)
+    assert not sum([(await one.run(shop.context, None)).done for one in helpers])
+    await work(shop)
+    assert await shown(shop) == await reckoned(shop)
+    assert not await shop.rows("side_effect_jobs", reported=False)

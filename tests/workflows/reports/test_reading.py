@@ -11,7 +11,7 @@ import pytest
 
 from promenade.store.driver.unit import Session
 from promenade.workflows.reports.aggregating import aggregate
-from promenade.workflows.reports.folds import Fold
+from promenade.workflows.reports.folds import Fold, Write
 from promenade.workflows.reports.sales import LoggedSale
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.shop import Shop, identity
@@ -30,9 +30,13 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[LoggedSale]:
     """Return the sales passed to a fold that replaces all others."""
     found: list[LoggedSale] = []
 
-    async def add(session: Session, sales: Any, at: datetime, sign: int) -> int:
+    async def add(session: Session, sales: Any, at: datetime, sign: int) -> Write:
         found.extend(sales)
-        return len(sales)
+
+        async def write(session: Session) -> int:
+            return len(sales)
+
+        return write
 
     registry = import_module("promenade.workflows.reports.folds")
     monkeypatch.setattr(registry, "_REGISTRY", {"seen": Fold("seen", (), add)})

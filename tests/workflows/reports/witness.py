@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.driver.upsert import upsert
 from promenade.workflows.context import Context
-from promenade.workflows.reports.folds import Refresher
+from promenade.workflows.reports.folds import Refresher, Write
 from promenade.workflows.reports.sales import LoggedSale
 from tests.workflows.shop import Shop
 
@@ -28,8 +29,11 @@ class Witness:
     refreshed: list[datetime] = field(default_factory=list)
     refresh_fails: bool = False
 
-    async def add(self, session: Session, sales: Sequence[LoggedSale], at: datetime, sign: int) -> int:
+    async def add(self, session: Session, sales: Sequence[LoggedSale], at: datetime, sign: int) -> Write:
         self.portions.append(len(sales))
+        return partial(self._write, sales=sales)
+
+    async def _write(self, session: Session, sales: Sequence[LoggedSale]) -> int:
         once_more = upsert(session.dialect, _NOTED).on_conflict_do_update(
             index_elements=list(_NOTED.primary_key), set_={"sales": _NOTED.c.sales + 1}
         )

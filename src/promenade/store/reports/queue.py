@@ -142,12 +142,27 @@ _UNREPORTED = text("NOT side_effect_jobs.reported")
 _NOT_TAKEN = text("NOT cancellations.reported")
 
 
-async def unreported(session: Session, limit: int, leave: Sequence[str] = ()) -> list[Unreported]:
-    """Return up to ``limit`` sales that are not counted, the oldest first, except those of the jobs ``leave``."""
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A part of the queue, on PostgreSQL: ``number`` of ``lanes``, a power of two. A sale stays in its lane."""
+
+    number: int
+    lanes: int
+
+
+async def unreported(
+    session: Session, limit: int, leave: Sequence[str] = (), lane: Lane | None = None
+) -> list[Unreported]:
+    """Return up to ``limit`` sales that are not counted, the oldest first, except those of the jobs ``leave``.
+
+    ``lane``: only those of a part of the queue.
+    """
     few: Select[Any] = select(_JOBS.c.id, _JOBS.c.enqueued_at, _JOBS.c.origin, _JOBS.c.transaction_id)
     few = few.where(_UNREPORTED).order_by(_JOBS.c.enqueued_at).limit(limit)
     if leave:
         few = few.where(_JOBS.c.id.not_in(leave))
+    if lane is not None:
+        few = few.where(func.hashtext(_JOBS.c.id).op("&")(lane.lanes - 1) == lane.number)
     picked = few.cte("few")
     whole = select(picked.c.id, picked.c.enqueued_at, _CONFIRMATIONS.c.log_id).select_from(
         picked.outerjoin(
@@ -163,8 +178,12 @@ async def unreported(session: Session, limit: int, leave: Sequence[str] = ()) ->
 
 
 async def mark_reported(session: Session, jobs: Sequence[str]) -> set[str]:
-    """Mark sales as counted; return the jobs of those that were not marked before."""
-    marking = update(_JOBS).where(_JOBS.c.id.in_(jobs), _JOBS.c.reported == false()).values(reported=true())
+    """Mark sales as counted; return the jobs of those that were not marked before, nor are just being marked."""
+    its = [_JOBS.c.id.in_(jobs), _JOBS.c.reported == false()]
+    if session.dialect == "postgresql":  # another worker that counts some of them is not waited for
+        free = select(_JOBS.c.id).where(*its).order_by(_JOBS.c.id).with_for_update(skip_locked=True)
+        its = [_JOBS.c.id.in_([row.id for row in await session.execute(free)])]
+    marking = update(_JOBS).where(*its).values(reported=true())
     return {row.id for row in await session.execute(marking.returning(_JOBS.c.id))}
 
 

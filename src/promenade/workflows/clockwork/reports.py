@@ -1,8 +1,11 @@
 """Add sales to the report aggregates and recompute the reports derived from them.
 
 A portion is limited to what can be written in a few milliseconds, because tills wait for that on SQLite. The
-aggregator pauses after each portion, longer while tills send requests. Tenants take turns, so that a tenant with a
-large backlog does not hold up the others.
+aggregator pauses after each portion while tills send requests to the same process, and not otherwise. Tenants take
+turns, so that a tenant with a large backlog does not hold up the others.
+
+One job counts all sales. On PostgreSQL others help with those that have waited for long, each in its own lane of the
+queue, so that as many workers count for one tenant as there are lanes.
 """
 
 from __future__ import annotations
@@ -14,21 +17,24 @@ from datetime import datetime, time, timedelta
 from promenade.errors import Unavailable
 from promenade.log import Logger
 from promenade.store.driver.leases import LeaseLost
-from promenade.store.reports.queue import tenants_waiting, unreported
+from promenade.store.driver.unit import Session
+from promenade.store.reports.queue import Lane, read_state, tenants_waiting, unreported
 from promenade.store.reports.sums import purge
 from promenade.workflows.clockwork.jobs import JobResult, clock_job
 from promenade.workflows.clockwork.paced import Pace, tenant_by_tenant
 from promenade.workflows.context import Context
-from promenade.workflows.pace import Pacer, Rest
+from promenade.workflows.pace import NO_REST, Pacer, Rest
 from promenade.workflows.reports.aggregating import Portion, Run, count_portion, note_failure, refresh
 from promenade.workflows.reports.rebuilding import rebuild_portion
 
 PORTION_FIRST = 16
 PORTION_MIN = 8  # each portion has a fixed cost
 PORTION_MAX = 500
+PORTION_MAX_ALONE = 2_000  # the more sales in a portion, the fewer rows are written for each
 UNIT_SECONDS = {"sqlite": 0.02, "postgresql": 0.1}  # maximum time for writing a portion
-# while no till sends requests
-ALONE = {"sqlite": Rest(seconds_max=0.5), "postgresql": Rest(times=0.25, seconds_max=0.5)}
+UNIT_SECONDS_ALONE = {"sqlite": 0.02, "postgresql": 0.3}  # while no till sends requests
+LANES = 4  # a power of two
+IDLE = Rest(seconds_min=0.01, seconds_max=0.5)  # other workers have just counted what was found
 CATCHING_UP = Rest(times=2.0, seconds_max=0.5)  # tills send requests, and sales have waited for longer than `BEHIND`
 BESIDE_TILLS = Rest(times=5.0, seconds_max=0.5)
 BEHIND = timedelta(seconds=25)
@@ -44,27 +50,36 @@ _log = Logger(__name__)
 
 @dataclass(slots=True)
 class _Tenant:
-    """Progress of a run for one tenant: its portion size and the sales it skips."""
+    """Progress of a run for one tenant: its portion size and the sales it skips; ``lane`` None: counts them all."""
 
     tenant_id: str
     run: Run
+    lane: Lane | None = None
     size: int = PORTION_FIRST
     left: list[str] = field(default_factory=list)
+    is_behind: bool = False  # the last portion was full, and its sales had waited for long
     is_alone: bool = False  # the next sale is counted alone, because one of its portion cannot be counted
 
 
 @clock_job("reports.aggregate", every=timedelta(seconds=15))
 async def sales(context: Context, cursor: str | None) -> JobResult:
     """Count the new sales of all tenants, then compute the derived reports."""
+    return await _count(context, cursor, None)
+
+
+async def _count(context: Context, cursor: str | None, lane: Lane | None) -> JobResult:
+    """Count new sales of all tenants until there are none, or the time is up; ``lane``: help with those in it."""
     pace = Pacer(BESIDE_TILLS, run_seconds=RUN_SECONDS)
     day = datetime.combine(context.clock().date(), time(), context.clock().tzinfo)
     waiting = await context.database.read(lambda session: tenants_waiting(session, day), system=True)
-    turns = deque(_Tenant(tenant_id, Run(context.new_id)) for tenant_id in _after(waiting, cursor))
+    if lane is not None:
+        waiting = [one for one in waiting if await _is_behind(context, one)]
+    turns = deque(_Tenant(tenant_id, Run(context.new_id), lane) for tenant_id in _after(waiting, cursor))
     troubles, last = list[str](), cursor
     while turns:
         if pace.is_over:
             for tenant in turns:  # so that tenants with a large backlog see intermediate results
-                if tenant.run.ids:
+                if tenant.run.ids and lane is None:
                     await _refresh(context, tenant, troubles, every=REFRESHED_EVERY)
             return JobResult(pace.done, more=True, cursor=last, trouble=_joined_troubles(troubles))
         began = pace.now()
@@ -74,10 +89,35 @@ async def sales(context: Context, cursor: str | None) -> JobResult:
         pace.done += portion.counted
         if portion.found:
             turns.append(tenant)
-        else:
+        elif lane is None:
             await _refresh(context, tenant, troubles)
         await pace.rest_after(began, rest=_rest(context, portion))
     return JobResult(pace.done, trouble=_joined_troubles(troubles))
+
+
+def _helper(number: int) -> None:
+    """Register the job of a lane; the one that counts all sales makes up for the lane without a helper."""
+
+    @clock_job(f"reports.aggregate.{number + 1}", every=timedelta(seconds=15))
+    async def help_counting(context: Context, cursor: str | None) -> JobResult:
+        if context.database.dialect == "sqlite":  # one process writes
+            return JobResult(0)
+        return await _count(context, cursor, Lane(number, LANES))
+
+
+for _number in range(1, LANES):
+    _helper(_number)
+
+
+async def _is_behind(context: Context, tenant_id: str) -> bool:
+    """Whether a sale of the tenant has waited for longer than `BEHIND`, and not for a rebuild."""
+
+    async def look(session: Session) -> bool:
+        found = await unreported(session, 1)
+        is_late = bool(found) and _waited_long(context, found[0].enqueued_at)
+        return is_late and (await read_state(session)).rebuild is None
+
+    return await context.database.read(look, tenant=tenant_id)
 
 
 def _after(tenants: list[str], cursor: str | None) -> list[str]:
@@ -93,26 +133,44 @@ def _joined_troubles(troubles: list[str]) -> str | None:
 def _rest(context: Context, portion: Portion) -> Rest:
     """How long to pause after a portion: reports should be live, but tills come first."""
     if not context.tills.are_there():
-        return ALONE[context.database.dialect]
-    is_behind = portion.oldest is not None and context.clock() - portion.oldest > BEHIND
-    return CATCHING_UP if is_behind else BESIDE_TILLS
+        return NO_REST if portion.counted else IDLE
+    return CATCHING_UP if _waited_long(context, portion.oldest) else BESIDE_TILLS
 
 
 async def _portion(context: Context, tenant: _Tenant, troubles: list[str]) -> Portion:
     """Count a portion of a tenant's sales; if its ``found`` is 0, there are no more."""
     try:
-        portion = await rebuild_portion(context, tenant.tenant_id, tenant.run, tenant.size)
+        portion = None
+        if tenant.lane is None:
+            portion = await rebuild_portion(context, tenant.tenant_id, tenant.run, tenant.size)
         if portion is None:
-            size = 1 if tenant.is_alone else tenant.size
-            portion = await count_portion(context, tenant.tenant_id, tenant.run, size, tenant.left)
+            portion = await _count_portion(context, tenant)
     except (LeaseLost, Unavailable):
         raise
     except Exception as error:
         _log.exception("reports.portion_failed", tenant=tenant.tenant_id, fold=tenant.run.at)
         await note_failure(context, tenant.tenant_id, tenant.run)
         return Portion(int(await _skip_failing(context, tenant, error, troubles)), 0, 0.0)
-    _adapt_size(tenant, portion, UNIT_SECONDS[context.database.dialect])
+    are_there = context.tills.are_there()
+    seconds = (UNIT_SECONDS if are_there else UNIT_SECONDS_ALONE)[context.database.dialect]
+    _adapt_size(tenant, portion, seconds, PORTION_MAX if are_there else PORTION_MAX_ALONE)
     return portion
+
+
+async def _count_portion(context: Context, tenant: _Tenant) -> Portion:
+    """Count a portion of the queue: of the tenant's lane, or of the first one while others can help, or of all."""
+    size, lane = 1 if tenant.is_alone else tenant.size, tenant.lane
+    if lane is None and tenant.is_behind and context.database.dialect == "postgresql":
+        lane = Lane(0, LANES)
+    portion = await count_portion(context, tenant.tenant_id, tenant.run, size, tenant.left, lane)
+    if not portion.found and lane != tenant.lane:
+        portion = await count_portion(context, tenant.tenant_id, tenant.run, size, tenant.left)
+    tenant.is_behind = portion.found == size and _waited_long(context, portion.oldest)
+    return portion
+
+
+def _waited_long(context: Context, oldest: datetime | None) -> bool:
+    return oldest is not None and context.clock() - oldest > BEHIND
 
 
 async def _refresh(context: Context, tenant: _Tenant, troubles: list[str], every: timedelta = timedelta()) -> None:
@@ -126,18 +184,20 @@ async def _skip_failing(context: Context, tenant: _Tenant, error: Exception, tro
     if not tenant.is_alone:
         tenant.is_alone = True
         return True
-    first = await context.database.read(lambda session: unreported(session, 1, tenant.left), tenant=tenant.tenant_id)
+    first = await context.database.read(
+        lambda session: unreported(session, 1, tenant.left, tenant.lane), tenant=tenant.tenant_id
+    )
     tenant.left += [one.job_id for one in first]
     tenant.is_alone = False
     troubles.append(f"{tenant.run.at} of {tenant.tenant_id}: {type(error).__name__}")
     return bool(first) and len(tenant.left) <= LEFT_MAX
 
 
-def _adapt_size(tenant: _Tenant, portion: Portion, seconds: float) -> None:
+def _adapt_size(tenant: _Tenant, portion: Portion, seconds: float, most: int) -> None:
     """Set the next portion's size to what can be written in ``seconds``, at most double the current size."""
     if portion.counted:
         fitting = int(portion.counted * seconds / max(portion.seconds, 1e-6))
-        tenant.size = max(PORTION_MIN, min(2 * tenant.size, fitting, PORTION_MAX))
+        tenant.size = max(PORTION_MIN, min(2 * tenant.size, fitting, most))
 
 
 @clock_job("reports.forget_runs", every=timedelta(hours=1))

@@ -34,7 +34,7 @@ from promenade.store.reports.advice import (
 )
 from promenade.store.reports.sums import Tally, kept_for
 from promenade.workflows.context import Context
-from promenade.workflows.reports.folds import fold
+from promenade.workflows.reports.folds import Write, fold
 from promenade.workflows.reports.sales import LoggedSale, zone_of
 
 GAP, NEAR_MISS, NUDGE, SAVING, FREE_ITEM = "GAP", "NEAR_MISS", "NUDGE", "SAVING", "FREE_ITEM"
@@ -138,7 +138,7 @@ async def count_shown(context: Context) -> tuple[int, bool]:
 
 
 @fold("advice", tables=("advice_converted", "advice_open"))
-async def count_conversions(session: Session, sales: Sequence[LoggedSale], at: datetime, sign: int = 1) -> int:
+async def count_conversions(session: Session, sales: Sequence[LoggedSale], at: datetime, sign: int = 1) -> Write:
     """Count the conversions of advice in these sales, and keep the advice their customers did not follow yet.
 
     Of cancelled sales, conversions of advice that was shown in the sale itself are taken out again, and what its
@@ -149,12 +149,18 @@ async def count_conversions(session: Session, sales: Sequence[LoggedSale], at: d
     for row in evaluations:
         by_transaction.setdefault((row.origin, row.transaction_id), []).append(row)
     customers = {sale.customer_id for sale in sales if sale.customer_id is not None}
-    counting = _Counting(await open_advice(session, customers) if customers else {})
-    for sale in sorted(sales, key=lambda one: (one.confirmed_at, one.log_id)):
+    ordered = sorted(sales, key=lambda one: (one.confirmed_at, one.log_id))
+    advised = [_advice_of(sale, by_transaction.get((sale.origin, sale.transaction_id), ())) for sale in ordered]
+
+    async def write(session: Session) -> int:
+        counting = _Counting(await open_advice(session, customers) if customers else {})
         counted = counting.add if sign > 0 else counting.take_out
-        counted(sale, by_transaction.get((sale.origin, sale.transaction_id), ()))
-    written = await keep_open(session, counting.left_with(at), counting.gone())
-    return written + await counting.found.write(session, sign)
+        for sale, (first, last) in zip(ordered, advised, strict=True):
+            counted(sale, first, last)
+        written = await keep_open(session, counting.left_with(at), counting.gone())
+        return written + await counting.found.write(session, sign)
+
+    return write
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +199,7 @@ class _Counting:
         for customer_id, *of in self.known:
             self._of_customer.setdefault(customer_id, set()).add((of[0], of[1]))
 
-    def add(self, sale: LoggedSale, evaluations: Sequence[Evaluation]) -> None:
-        first, last = _advice_of(sale, evaluations)
+    def add(self, sale: LoggedSale, first: Mapping[Advised, _Shown], last: Collection[Advised]) -> None:
         given = _given(sale)
         reached = self._count_reached(sale, first, last)
         if sale.customer_id is None:
@@ -211,9 +216,9 @@ class _Counting:
                 self._open[sale.customer_id, kind, promotion_id] = left_with
                 open_.add((kind, promotion_id))
 
-    def take_out(self, sale: LoggedSale, evaluations: Sequence[Evaluation]) -> None:
+    def take_out(self, sale: LoggedSale, first: Mapping[Advised, _Shown], last: Collection[Advised]) -> None:
         """Find what `add` has counted of a sale that was cancelled since."""
-        self._count_reached(sale, *_advice_of(sale, evaluations))
+        self._count_reached(sale, first, last)
         for key, left_with in self.known.items():
             if key[0] == sale.customer_id and left_with.shown_at == sale.confirmed_at:
                 self._open[key] = None

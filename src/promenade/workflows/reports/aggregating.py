@@ -3,16 +3,19 @@
 A confirmed sale never changes; a cancelled one is added all the same, and taken out again afterwards, once. So a
 portion is read without blocking the tills; the writing unit of work only marks its uncounted sales and calls every
 fold to add them. If the process is killed, marks and sums are either all written or not at all.
+
+Several workers count sales of one tenant at the same time: each marks its own and adds them up, and only then takes the
+tenant's row of `report_state`, to write. Whoever writes waits for nobody, and all take their locks in the same order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from time import perf_counter, thread_time
-from typing import Any
+from typing import Any, TypeVar
 
 from promenade import metrics
 from promenade.errors import Unavailable
@@ -20,16 +23,17 @@ from promenade.log import Logger
 from promenade.store.driver.leases import LeaseLost
 from promenade.store.driver.unit import Session
 from promenade.store.reports import queue as store
-from promenade.store.reports.queue import CancelledSale, State, Unreported
+from promenade.store.reports.queue import CancelledSale, Lane, State, Unreported
 from promenade.store.reports.sums import add_rows
 from promenade.workflows.context import Context
-from promenade.workflows.reports.folds import folds, refreshers
+from promenade.workflows.reports.folds import Fold, Write, folds, refreshers
 from promenade.workflows.reports.sales import LoggedSale, sales_of
 
 PORTION = 100
 RUNS = "AggregatorRuns"
 
 _log = Logger(__name__)
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -57,16 +61,25 @@ class Stopwatch:
     it is the wall-clock time.
     """
 
-    __slots__ = ("_began", "_worked")
+    __slots__ = ("_began", "_waited", "_worked")
 
     def __init__(self, session: Session) -> None:
         self._began = perf_counter()
+        self._waited = 0.0
         self._worked = thread_time() if session.dialect == "sqlite" else None
+
+    async def aside(self, waiting: Awaitable[T]) -> T:
+        """Await what waits for other workers, and leave out how long that takes."""
+        began = perf_counter()
+        try:
+            return await waiting
+        finally:
+            self._waited += perf_counter() - began
 
     @property
     def seconds(self) -> float:
         """The duration so far."""
-        passed = perf_counter() - self._began
+        passed = perf_counter() - self._began - self._waited
         return passed if self._worked is None else max(thread_time() - self._worked, passed / 4)
 
 
@@ -101,31 +114,44 @@ async def aggregate_all(context: Context, tenant_id: str, *, limit: int = PORTIO
     return counted
 
 
-async def count_portion(context: Context, tenant_id: str, run: Run, limit: int, leave: Sequence[str] = ()) -> Portion:
-    """Count one portion, skipping the jobs ``leave``. If a fold raises, so does this, and nothing is counted."""
+class _Rebuilding(Exception):
+    """A rebuild has begun: what is written now would be deleted, or counted twice."""
+
+
+async def count_portion(
+    context: Context, tenant_id: str, run: Run, limit: int, leave: Sequence[str] = (), lane: Lane | None = None
+) -> Portion:
+    """Count one portion, skipping the jobs ``leave``. If a fold raises, so does this, and nothing is counted.
+
+    ``lane``: only sales of this part of the queue, and no cancelled ones.
+    """
 
     async def look(session: Session) -> tuple[list[Unreported], dict[str, LoggedSale]]:
-        found = await store.unreported(session, limit, leave)
+        found = await store.unreported(session, limit, leave, lane)
         return found, sales_of(await store.read_parts(session, [one.log_id for one in found if one.log_id is not None]))
 
     found, sales = await context.database.read(look, tenant=tenant_id)
     if not found:
-        return await _take_cancelled(context, tenant_id, run, limit)
+        return Portion(0, 0, 0.0) if lane is not None else await _take_cancelled(context, tenant_id, run, limit)
     seconds = 0.0
 
     async def work(session: Session) -> list[Unreported]:
         nonlocal seconds
         watch = Stopwatch(session)
-        state = await store.hold_state(session)
-        if state.rebuild is not None:  # during a rebuild it would be deleted, or counted twice
-            return []
         new = await store.mark_reported(session, [one.job_id for one in found])
         marked = [one for one in found if one.job_id in new]
-        await add_sales(context, session, run, [sales[one.log_id] for one in marked if one.log_id in sales])
+        sums = await add_up(context, session, run, [sales[one.log_id] for one in marked if one.log_id in sales])
+        if marked:
+            if (await watch.aside(store.hold_state(session))).rebuild is not None:
+                raise _Rebuilding
+            await write_sums(context, session, run, sums)
         seconds = watch.seconds
         return marked
 
-    marked = await context.database.write(work, tenant=tenant_id, durable=False)
+    try:
+        marked = await context.database.write(work, tenant=tenant_id, durable=False)
+    except _Rebuilding:
+        return Portion(len(found), 0, 0.0, found[0].enqueued_at)
     at = context.clock()
     for one in marked:
         metrics.report_delay.observe(max(0.0, (at - one.enqueued_at).total_seconds()))
@@ -147,29 +173,45 @@ async def _take_cancelled(context: Context, tenant_id: str, run: Run, limit: int
     async def work(session: Session) -> int:
         nonlocal seconds
         watch = Stopwatch(session)
-        if (await store.hold_state(session)).rebuild is not None:
-            return 0
         new = await store.mark_taken(session, [one.cancellation_id for one in found])
         gone = [sales[one.log_id] for one in found if one.cancellation_id in new and one.log_id in sales]
-        await add_sales(context, session, run, gone, -1)
+        sums = await add_up(context, session, run, gone, -1)
+        if (await watch.aside(store.hold_state(session))).rebuild is not None:
+            raise _Rebuilding
+        await write_sums(context, session, run, sums)
         seconds = watch.seconds
         return len(new)
 
-    taken = await context.database.write(work, tenant=tenant_id, durable=False)
+    try:
+        taken = await context.database.write(work, tenant=tenant_id, durable=False)
+    except _Rebuilding:
+        return Portion(len(found), 0, 0.0, found[0].cancelled_at)
     return Portion(len(found), taken, seconds, found[0].cancelled_at)
 
 
-async def add_sales(context: Context, session: Session, run: Run, sales: Sequence[LoggedSale], sign: int = 1) -> None:
-    """Let every fold add ``sales``, or (``sign`` -1) take cancelled ones out again.
+Sums = Sequence[tuple[Fold, datetime, Write]]
+"""What folds have added up and not written yet, and when they began."""
+
+
+async def add_up(context: Context, session: Session, run: Run, sales: Sequence[LoggedSale], sign: int = 1) -> Sums:
+    """Let every fold add up ``sales``, or (``sign`` -1) what is to be taken out again of cancelled ones.
 
     The caller's unit of work ensures that each is added once, and taken out once.
     """
-    if not sales:
-        return
-    for one in folds().values():
+    found: list[tuple[Fold, datetime, Write]] = []
+    for one in folds().values() if sales else ():
         run.at = one.name
         began_at = context.clock()
-        rows = await one.add(session, sales, began_at, sign)
+        found.append((one, began_at, await one.add(session, sales, began_at, sign)))
+    run.at = None
+    return found
+
+
+async def write_sums(context: Context, session: Session, run: Run, sums: Sums) -> None:
+    """Write what folds have added up. The unit of work must hold the tenant's state."""
+    for one, began_at, write in sums:
+        run.at = one.name
+        rows = await write(session)
         row = _came_to(run.id_of(one.name), one.name, began_at, context.clock(), rows)
         await add_rows(session, RUNS, [row])
     run.at = None

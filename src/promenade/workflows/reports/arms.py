@@ -41,7 +41,7 @@ from promenade.workflows.reports.arms_results import (
     results_by_currency,
 )
 from promenade.workflows.reports.exports import Period, export
-from promenade.workflows.reports.folds import fold, refresher
+from promenade.workflows.reports.folds import Write, fold, refresher
 from promenade.workflows.reports.sales import LoggedSale, sales_of
 
 _PARTS = (uplift,)
@@ -52,12 +52,16 @@ BY_CURRENCY = "ABTestResultsByCurrency"
 
 
 @fold("arms", tables=(DAYS, UTC_DAYS, "ABTestResults", BY_CURRENCY, "PromotionAbComparison"))
-async def add(session: Session, sales: Sequence[LoggedSale], at: datetime, sign: int = 1) -> int:
+async def add(session: Session, sales: Sequence[LoggedSale], at: datetime, sign: int = 1) -> Write:
     """Add sales to their arms, or take cancelled ones out again."""
     moments = [one.evaluated_at for one in sales]
     trials = await trials_for(session, min(moments), max(moments), at)
     local, utc = await add_up(session, sales, trials)
-    return await add_days(session, DAYS, local, sign) + await add_days(session, UTC_DAYS, utc, sign)
+
+    async def write(session: Session) -> int:
+        return await add_days(session, DAYS, local, sign) + await add_days(session, UTC_DAYS, utc, sign)
+
+    return write
 
 
 @refresher("arms.compared")

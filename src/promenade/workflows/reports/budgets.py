@@ -20,7 +20,7 @@ from promenade.store.reports.periods import Stretch
 from promenade.store.reports.sums import Tally
 from promenade.workflows.context import Context
 from promenade.workflows.reports.exports import Period, Row, export
-from promenade.workflows.reports.folds import fold, refresher
+from promenade.workflows.reports.folds import Write, fold, refresher
 from promenade.workflows.reports.sales import LoggedSale
 
 BURN_DAYS = 28
@@ -36,7 +36,7 @@ _Budgets = tuple[Sequence[Any], Mapping[str, Cost]]
 
 
 @fold("budgets", tables=_SUMS)
-async def add(session: Session, sales: Sequence[LoggedSale], at: datetime, sign: int = 1) -> int:
+async def add(session: Session, sales: Sequence[LoggedSale], at: datetime, sign: int = 1) -> Write:
     """Add the budget consumption of sales, as recorded in BudgetConsumptions, or what their cancellation gave back."""
     by_origin: dict[str, list[str]] = {}
     for sale in sales:
@@ -47,10 +47,14 @@ async def add(session: Session, sales: Sequence[LoggedSale], at: datetime, sign:
         for charged in await store.charged_by(session, origin, transaction_ids, is_cancellation=sign < 0):
             tally.add(charged if sign > 0 else charged.negated())
             budgets.add(charged.budget_id)
-    written = await tally.write(session, sign)
-    if sign < 0:
-        await store.drop_empty(session, budgets)
-    return written
+
+    async def write(session: Session) -> int:
+        written = await tally.write(session, sign)
+        if sign < 0:
+            await store.drop_empty(session, budgets)
+        return written
+
+    return write
 
 
 def _may_charge(sale: LoggedSale) -> bool:

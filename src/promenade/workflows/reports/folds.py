@@ -11,12 +11,19 @@ from promenade.store.driver.unit import Session
 from promenade.workflows.context import Context
 from promenade.workflows.reports.sales import LoggedSale
 
-Add = Callable[[Session, Sequence[LoggedSale], datetime, int], Awaitable[int]]
-"""Add sales of the session's tenant to the aggregates, ``at`` a moment; the answer is how many rows were written.
+Write = Callable[[Session], Awaitable[int]]
+"""Write to the aggregates what sales came to; the answer is how many rows were written.
+
+Only one worker at a time writes to a tenant's aggregates: what it reads of them stays as it is until the commit.
+"""
+
+Add = Callable[[Session, Sequence[LoggedSale], datetime, int], Awaitable[Write]]
+"""Add up sales of the session's tenant, ``at`` a moment; the answer writes the sums.
 
 The last argument is the sign: 1, or -1 for sales that were added before and have been cancelled since: what they added
-to sums is taken out again. It runs within the unit of work that marks the sales as counted, which may be repeated:
-it awaits the session alone, reads and writes sets of rows at once, in the order of keys, and keeps nothing in memory.
+to sums is taken out again. Both run within the unit of work that marks the sales as counted, which may be repeated:
+they await the session alone, read and write sets of rows at once, in the order of keys, and keep nothing in memory.
+Workers add up at the same time, so this reads nothing of the aggregates and writes nothing to them.
 """
 
 

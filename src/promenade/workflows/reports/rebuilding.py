@@ -7,7 +7,7 @@ from promenade.store.reports import rebuild as store
 from promenade.store.reports.queue import State, hold_state, read_parts, read_state
 from promenade.store.reports.rebuild import Walked
 from promenade.workflows.context import Context
-from promenade.workflows.reports.aggregating import Portion, Run, Stopwatch, add_sales
+from promenade.workflows.reports.aggregating import Portion, Run, Stopwatch, add_up, write_sums
 from promenade.workflows.reports.folds import folds
 from promenade.workflows.reports.sales import LoggedSale, sales_of
 
@@ -58,15 +58,17 @@ async def _count(context: Context, tenant_id: str, run: Run, seen: State, limit:
     async def work(session: Session) -> int:
         nonlocal seconds
         watch = Stopwatch(session)
-        state = await hold_state(session)
+        counted = [one for one in found if one.log_id in sales]
+        added = await add_up(context, session, run, [sales[one.log_id] for one in counted])
+        gone = await add_up(context, session, run, [sales[one.log_id] for one in counted if one.is_taken], -1)
+        state = await watch.aside(hold_state(session))
         if (state.rebuild, state.cursor_id) != (seen.rebuild, seen.cursor_id):
             return 0  # another worker did it first
         if not found:
             await store.end(session)
             return 0
-        counted = [one for one in found if one.log_id in sales]
-        await add_sales(context, session, run, [sales[one.log_id] for one in counted])
-        await add_sales(context, session, run, [sales[one.log_id] for one in counted if one.is_taken], -1)
+        await write_sums(context, session, run, added)
+        await write_sums(context, session, run, gone)
         await store.advance(session, found[-1])
         seconds = watch.seconds
         return len(found)

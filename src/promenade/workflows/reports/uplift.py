@@ -37,7 +37,7 @@ from promenade.workflows.context import Context
 from promenade.workflows.reports.arms_counting import thousandths
 from promenade.workflows.reports.arms_pace import in_portions
 from promenade.workflows.reports.arms_results import amount, percent, probability
-from promenade.workflows.reports.folds import fold, refresher
+from promenade.workflows.reports.folds import Write, fold, refresher
 from promenade.workflows.reports.sales import LoggedSale, zone_of
 from promenade.workflows.reports.statistics import is_significant, uplift_percent, welch
 
@@ -54,7 +54,7 @@ Days = tuple[date, date]
 
 
 @fold("baskets", tables=("basket_days", "PromotionUpliftAnalysis", "PromotionUpliftByCurrency"))
-async def add(session: Session, sales: Sequence[LoggedSale], at: datetime, sign: int = 1) -> int:
+async def add(session: Session, sales: Sequence[LoggedSale], at: datetime, sign: int = 1) -> Write:
     """Add sales to their days, and note which promotions applied; or take cancelled sales out again."""
     days: dict[tuple[str, date, str], Sample] = {}
     applied: dict[str, tuple[date, str]] = {}
@@ -66,9 +66,13 @@ async def add(session: Session, sales: Sequence[LoggedSale], at: datetime, sign:
         for one in sale.promotions:
             if one.pilot_arm != CONTROL and (one.promotion_id not in applied or day < applied[one.promotion_id][0]):
                 applied[one.promotion_id] = (day, one.promotion_name)
-    if sign > 0:
-        await note_applied(session, applied)
-    return await add_baskets(session, days, sign)
+
+    async def write(session: Session) -> int:
+        if sign > 0:
+            await note_applied(session, applied)
+        return await add_baskets(session, days, sign)
+
+    return write
 
 
 @refresher("uplift")

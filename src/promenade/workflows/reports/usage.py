@@ -18,7 +18,7 @@ from promenade.store.reports.usage import PromotionNames
 from promenade.workflows.context import Context
 from promenade.workflows.reports.arms_pace import in_portions
 from promenade.workflows.reports.exports import Period, Row, export
-from promenade.workflows.reports.folds import fold, refresher
+from promenade.workflows.reports.folds import Write, fold, refresher
 from promenade.workflows.reports.sales import LoggedSale
 
 CONTROL = "CONTROL"
@@ -135,7 +135,7 @@ _TO_BE_PLACED = "promotion_places_due"
 
 
 @fold("usage", tables=("promotion_hours_due", _TO_BE_PLACED, *_OF_PROMOTIONS, _OF_ARTICLES))
-async def add_usage(session: Session, sales: Sequence[LoggedSale], at: datetime, sign: int = 1) -> int:
+async def add_usage(session: Session, sales: Sequence[LoggedSale], at: datetime, sign: int = 1) -> Write:
     """Add sales to every report about the use of promotions, or take cancelled ones out again."""
     places, promotions, articles = Tally(_TO_BE_PLACED), Tally(*_OF_PROMOTIONS), Tally(_OF_ARTICLES)
     pairs: set[tuple[str, str]] = set()
@@ -149,19 +149,23 @@ async def add_usage(session: Session, sales: Sequence[LoggedSale], at: datetime,
         for share in _article_discounts(sale):
             articles.add(share)
             places.add(_Placed(share.promotion_id, share.fallen or sign < 0))
-    if not pairs:
-        return 0
-    # These rows first: the ranking also locks them before the sums.
-    await places.write(session)
-    if sign > 0:
-        await store.note_new(session, pairs)
-    written = await promotions.write(session, sign) + await articles.write(session, sign)
-    if sign < 0:
-        await drop_empty(session, moments)
-        await correct_moments(session, moments)
-        # Analyses begin with the first day of use, which these reports know.
-        await correct_applied(session, {promotion_id for promotion_id, _ in pairs})
-    return written
+
+    async def write(session: Session) -> int:
+        if not pairs:
+            return 0
+        # These rows first: the ranking also locks them before the sums.
+        await places.write(session)
+        if sign > 0:
+            await store.note_new(session, pairs)
+        written = await promotions.write(session, sign) + await articles.write(session, sign)
+        if sign < 0:
+            await drop_empty(session, moments)
+            await correct_moments(session, moments)
+            # Analyses begin with the first day of use, which these reports know.
+            await correct_applied(session, {promotion_id for promotion_id, _ in pairs})
+        return written
+
+    return write
 
 
 # ---- what is computed of the sums ---------------------------------------------------------------------------------

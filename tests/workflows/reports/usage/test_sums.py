@@ -21,7 +21,7 @@ async def add(shop: Shop, sales: Sequence[LoggedSale], sign: int = 1) -> None:
     """Add sales, or take cancelled ones out, as a portion of the aggregator does."""
 
     async def work(session: Session) -> None:
-        await add_usage(session, sales, NOON, sign)
+        await (await add_usage(session, sales, NOON, sign))(session)
 
     await shop.context.database.write(work, tenant=shop.tenant)
 
