@@ -132,6 +132,21 @@ def _waiting() -> Kept:
     )
 
 
+async def tenants_behind(session: Session, before: datetime) -> list[str]:
+    """Return the tenants with a sale that has waited since ``before`` for no rebuild. Needs a system session."""
+    rows = await session.execute(_behind(), {"before": before})
+    return [row.tenant_id for row in rows]
+
+
+@cache
+def _behind() -> Kept:
+    since = _JOBS.c.enqueued_at < parameter("before", _JOBS.c.enqueued_at.type)
+    sale = select(_JOBS.c.enqueued_at).where(_JOBS.c.tenant_id == _TENANTS.c.tenant_id, _UNREPORTED, since).exists()
+    joined = _TENANTS.outerjoin(_STATE, _STATE.c.tenant_id == _TENANTS.c.tenant_id)
+    behind = select(_TENANTS.c.tenant_id).select_from(joined).where(_STATE.c.rebuild.is_(None), sale)
+    return Kept(behind.order_by(_TENANTS.c.tenant_id))
+
+
 # --- Sales -----------------------------------------------------------------------------------------------------------
 
 

@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta
+from functools import partial
 
 from promenade.errors import Unavailable
 from promenade.log import Logger
 from promenade.store.driver.leases import LeaseLost
 from promenade.store.driver.unit import Session
-from promenade.store.reports.queue import Lane, read_state, tenants_waiting, unreported
+from promenade.store.reports.queue import Lane, tenants_behind, tenants_waiting, unreported
 from promenade.store.reports.sums import purge
 from promenade.workflows.clockwork.jobs import JobResult, clock_job
 from promenade.workflows.clockwork.paced import Pace, tenant_by_tenant
@@ -70,10 +71,7 @@ async def sales(context: Context, cursor: str | None) -> JobResult:
 async def _count(context: Context, cursor: str | None, lane: Lane | None) -> JobResult:
     """Count new sales of all tenants until there are none, or the time is up; ``lane``: help with those in it."""
     pace = Pacer(BESIDE_TILLS, run_seconds=RUN_SECONDS)
-    day = datetime.combine(context.clock().date(), time(), context.clock().tzinfo)
-    waiting = await context.database.read(lambda session: tenants_waiting(session, day), system=True)
-    if lane is not None:
-        waiting = [one for one in waiting if await _is_behind(context, one)]
+    waiting = await context.database.read(partial(_waiting, at=context.clock(), lane=lane), system=True)
     turns = deque(_Tenant(tenant_id, Run(context.new_id), lane) for tenant_id in _after(waiting, cursor))
     troubles, last = list[str](), cursor
     while turns:
@@ -109,15 +107,11 @@ for _number in range(1, LANES):
     _helper(_number)
 
 
-async def _is_behind(context: Context, tenant_id: str) -> bool:
-    """Whether a sale of the tenant has waited for longer than `BEHIND`, and not for a rebuild."""
-
-    async def look(session: Session) -> bool:
-        found = await unreported(session, 1)
-        is_late = bool(found) and _waited_long(context, found[0].enqueued_at)
-        return is_late and (await read_state(session)).rebuild is None
-
-    return await context.database.read(look, tenant=tenant_id)
+async def _waiting(session: Session, at: datetime, lane: Lane | None) -> list[str]:
+    """Return the tenants with work to do; for a lane, those whose sales have waited for longer than `BEHIND`."""
+    if lane is not None:
+        return await tenants_behind(session, at - BEHIND)
+    return await tenants_waiting(session, datetime.combine(at.date(), time(), at.tzinfo))
 
 
 def _after(tenants: list[str], cursor: str | None) -> list[str]:
