@@ -77,7 +77,8 @@ async def measure(database: str, url: str, sales: int, turns: int, scale: Scale)
         f"Counting sales of {LINES} lines and three evaluations on {database}, {PORTION} at a time, CPU time per sale",
         ("", "worker ms", "server ms", "both ms", "sales/s of a processor", "a million sales, min"),
         [_told("counted", counted, total), _told("rebuilt", rebuilt, total)],
-        f"{total} sales, the middle of {turns} turns. Worker and server may work at the same time.",
+        f"{total} sales, {total - sales} of them of {stored_sales.LINES} lines; the middle of {turns} turns. "
+        "Worker and server may work at the same time.",
     )
 
 

@@ -124,24 +124,56 @@ def _article_discounts(sale: LoggedSale) -> Iterator[_ArticleDiscount]:
         yield _ArticleDiscount(promotion_id, sale.currency, article_number, amount)
 
 
-_OF_PROMOTIONS = (
+class _Hours:
+    """Applications added up by promotion, currency and hour: most tables ask for no more than that.
+
+    So a portion of sales is a few facts for each of these tables, and not one for each sale.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[Any, ...], list[Any]] = {}
+
+    def add(self, one: _Application) -> None:
+        key = one.promotion_id, one.currency, one.utc_day, one.day, one.hour
+        found = self._found.get(key)
+        if found is None:
+            self._found[key] = [one, one, one.total_discount, 1]
+            return
+        if one.confirmed_at < found[0].confirmed_at:
+            found[0] = one
+        if one.confirmed_at >= found[1].confirmed_at:
+            found[1] = one
+        found[2] += one.total_discount
+        found[3] += 1
+
+    def facts(self) -> Iterator[_Application]:
+        """Yield the first application of each hour with the sums of all, and the last one, which adds nothing more."""
+        for first, last, total, count in self._found.values():
+            yield first._replace(total_discount=total, applications=count, transactions=count)
+            if last is not first:
+                yield last._replace(total_discount=_NOTHING, applications=0, transactions=0)
+
+
+_OF_HOURS = (
     "PromotionPerformance", "PromotionPerformanceByCurrency", "PromotionUsageByDay", "PromotionUsageByDayAndHour",
-    "PromotionUsageByHour",
-    "PromotionUsageByDayOfWeek", "PromotionHourOfDay", "PromotionDiscountDistribution", "promotion_utc_days",
-    "promotion_utc_months", "promotion_pos_group_sums",
+    "PromotionUsageByHour", "PromotionUsageByDayOfWeek", "PromotionHourOfDay", "promotion_utc_days",
+    "promotion_utc_months",
 )  # fmt: skip
+_OF_SALES = ("PromotionDiscountDistribution", "promotion_pos_group_sums")
 _OF_ARTICLES = "promotion_article_sums"
 _TO_BE_PLACED = "promotion_places_due"
 
 
-@fold("usage", tables=("promotion_hours_due", _TO_BE_PLACED, *_OF_PROMOTIONS, _OF_ARTICLES))
+@fold("usage", tables=("promotion_hours_due", _TO_BE_PLACED, *_OF_HOURS, *_OF_SALES, _OF_ARTICLES))
 async def add_usage(session: Session, sales: Sequence[LoggedSale], at: datetime, sign: int = 1) -> Write:
     """Add sales to every report about the use of promotions, or take cancelled ones out again."""
-    places, promotions, articles = Tally(_TO_BE_PLACED), Tally(*_OF_PROMOTIONS), Tally(_OF_ARTICLES)
+    places, promotions, articles = Tally(_TO_BE_PLACED), Tally(*_OF_SALES), Tally(_OF_ARTICLES)
+    hours, of_hours = _Hours(), Tally(*_OF_HOURS)
     pairs: set[tuple[str, str]] = set()
     moments: set[Applied] = set()
     for sale in sales:
         for one in _applications(sale):
+            hours.add(one)
             promotions.add(one)
             places.add(_Placed(one.promotion_id, one.fallen or sign < 0))
             pairs.add((one.promotion_id, one.currency))
@@ -149,6 +181,8 @@ async def add_usage(session: Session, sales: Sequence[LoggedSale], at: datetime,
         for share in _article_discounts(sale):
             articles.add(share)
             places.add(_Placed(share.promotion_id, share.fallen or sign < 0))
+    for one in hours.facts():
+        of_hours.add(one)
 
     async def write(session: Session) -> int:
         if not pairs:
@@ -157,7 +191,7 @@ async def add_usage(session: Session, sales: Sequence[LoggedSale], at: datetime,
         await places.write(session)
         if sign > 0:
             await store.note_new(session, pairs)
-        written = await promotions.write(session, sign) + await articles.write(session, sign)
+        written = sum([await one.write(session, sign) for one in (of_hours, promotions, articles)])
         if sign < 0:
             await drop_empty(session, moments)
             await correct_moments(session, moments)
