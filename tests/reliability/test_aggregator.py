@@ -163,3 +163,19 @@ async def test_helpers_count_what_has_waited_and_leave_the_rest_to_others(till: 
     await work(shop)
     assert await shown(shop) == await reckoned(shop)
     assert not await shop.rows("side_effect_jobs", reported=False)
+
+
+async def test_first_and_last_use_within_an_hour_are_those_of_the_logs(till: Till) -> None:
+    shop = till.shop
+    for _ in range(8):
+        shop.later(minutes=1)
+        await till.sell(2)
+    await aggregate_all(shop.context, shop.tenant)
+    logs = {row.id: row.confirmed_at for row in await shop.rows("CalculationLogs")}
+    used: dict[str, list[object]] = {}
+    for row in await shop.rows("CalculationLogPromotions"):
+        if row.pilot_arm != "CONTROL":
+            used.setdefault(row.promotion_id, []).append(logs[row.log_id])
+    for row in await shop.rows("PromotionPerformance"):
+        moments = sorted(used[row.promotion_id])  # type: ignore[type-var]
+        assert (row.first_applied_at, row.last_applied_at) == (moments[0], moments[-1])
