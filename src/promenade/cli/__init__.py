@@ -33,6 +33,7 @@ from promenade.cli.console import (
     warn_of_needless_power,
     with_database,
 )
+from promenade.cli.customer_commands import customer
 from promenade.cli.doctor_command import doctor, report
 from promenade.cli.document_commands import document_commands
 from promenade.cli.key_commands import key
@@ -63,7 +64,7 @@ def cli() -> None:
 
 
 for _command in (
-    *operator_commands, *document_commands, client, person, doctor, replay, key, trust, local_admin, till_key,
+    *operator_commands, *document_commands, client, person, customer, doctor, replay, key, trust, local_admin, till_key,
     sync_link, mcp,
 ):  # fmt: skip
     cli.add_command(_command)

@@ -1,0 +1,85 @@
+"""Tell a person what is stored about them: everything in which a retailer's customer is named, by the customer's ID."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from promenade.errors import Invalid
+from promenade.store.access import customers as store
+from promenade.store.driver.unit import Database, Session
+from promenade.store.pricing.iterations import find_iteration
+from promenade.workflows.access.tenants import require_tenant
+
+PORTION = 200
+"""Records of one unit of work at most."""
+
+ID_LENGTH_MAX = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Something stored about a customer: its ``kind``, such as CalculationLogs, and ``values`` ready for JSON."""
+
+    kind: str
+    values: Mapping[str, Any]
+
+
+async def export_customer(database: Database, tenant_id: str, customer_id: str) -> AsyncIterator[Record]:
+    """Yield everything that is stored of a tenant under a customer's ID, table by table.
+
+    A calculation log comes with its lines and promotions, and with the basket as the till sent it while that is kept.
+    Reads in short units of work, so what is written meanwhile may or may not be told. Raises Invalid (VALUE_REQUIRED,
+    VALUE_TOO_LONG) for what cannot be an ID and NotFound (TENANT_NOT_FOUND).
+    """
+    if not customer_id:
+        raise Invalid("VALUE_REQUIRED", "The customer's ID is missing.", "customerId")
+    if len(customer_id) > ID_LENGTH_MAX:
+        raise Invalid("VALUE_TOO_LONG", f"A customer's ID has at most {ID_LENGTH_MAX} characters.", "customerId")
+    await require_tenant(database, tenant_id)
+    for name in store.tables_of_customers():
+        after: store.Key | None = None
+        while True:
+            records, after = await database.read(_reading(name, customer_id, after), tenant=tenant_id)
+            for record in records:
+                yield record
+            if after is None:
+                break
+
+
+def _reading(name: str, customer_id: str, after: store.Key | None) -> Any:
+    async def work(session: Session) -> tuple[list[Record], store.Key | None]:
+        rows, following = await store.read_rows(session, name, customer_id, after, PORTION)
+        records = [Record(_pascal(name), _camel(row)) for row in rows]
+        if name == "calculation_logs":
+            records += await _sold(session, rows)
+        return records, following
+
+    return work
+
+
+async def _sold(session: Session, logs: list[Mapping[str, Any]]) -> list[Record]:
+    """Return what belongs to calculation logs: lines and promotions, and baskets that are still kept."""
+    parts = await store.read_parts(session, [log["id"] for log in logs])
+    found: list[Record] = []
+    for log in logs:
+        if log["id"] in parts:
+            lines, promotions = parts[log["id"]]
+            found.append(Record("CalculationLogParts", {"logId": log["id"], "lines": lines, "promotions": promotions}))
+        priced = await find_iteration(session, log["origin"], log["transaction_id"], log["transaction_counter"])
+        if priced is not None:
+            basket = msgspec.to_builtins(priced.basket)
+            basket.pop("coupons", None)  # codes are secret, and may be another one's
+            found.append(Record("Baskets", {"logId": log["id"], "basket": basket}))
+    return found
+
+
+def _pascal(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("_"))
+
+
+def _camel(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {_pascal(name)[0].lower() + _pascal(name)[1:]: value for name, value in row.items()}
