@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import uvicorn
+from uvicorn.server import ServerState
 
 from promenade.settings import Settings
+from promenade.web.access.peer import PeerConnection
+from promenade.web.http.connection import Connection
 from promenade.web.http.server_config import server_config
 from tests.web.conftest import ServedShop, Shop, basket
 from tests.web.http.test_bounds import mebibytes, seconds
@@ -75,6 +81,59 @@ def test_headers_over_64_kibibytes_get_an_error(shop: ServedShop) -> None:
             answer += part
     assert answer.startswith(b"HTTP/1.1 413 ")
     assert b'"code":"HEADERS_TOO_LARGE"' in answer
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: %s\r\n\r\n" % (b"x" * 140_000),
+        b"GET /health HTTP/1.1\r\nHost: localhost\r\n%s\r\n" % (b"X: x\r\n" * 24_000),
+        b"GET /health?%s HTTP/1.1\r\nHost: localhost\r\n\r\n" % (b"x" * 140_000),
+        POST + b"Transfer-Encoding: chunked\r\n\r\n0\r\n%s\r\n" % (b"X: x\r\n" * 24_000),
+    ],
+    ids=["a header", "headers", "an address", "trailers"],
+)
+@pytest.mark.parametrize("kind", [Connection, PeerConnection])  # of the two listeners
+async def test_140_kilobytes_in_one_read_are_refused_before_the_service_hears_of_them(
+    kind: type[Connection], head: bytes
+) -> None:
+    """Reads may bring 256 KiB at once, so that a request is whole before anybody has counted reads."""
+    asked: list[str] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        asked.append(scope["path"])
+
+    class Written(asyncio.Transport):
+        data = b""
+        closed = False
+
+        def write(self, data: Any) -> None:
+            self.data += data
+
+        def close(self) -> None:
+            self.closed = True
+
+        def is_closing(self) -> bool:
+            return self.closed
+
+        def pause_reading(self) -> None:
+            pass
+
+        def resume_reading(self) -> None:
+            pass
+
+    config = uvicorn.Config(app, http=kind, lifespan="off")
+    config.load()
+    line, transport = kind(config, ServerState(), {}), Written()
+    line.connection_made(transport)
+    line.data_received(head)
+    await asyncio.sleep(0)
+    answer, closed = transport.data, transport.closed
+    line.connection_lost(None)
+    assert answer.startswith(b"HTTP/1.1 413 ")
+    assert answer.count(b"HEADERS_TOO_LARGE") == 1
+    assert closed
+    assert asked == [] or head.startswith(b"POST")  # headers before trailers were in order
 
 
 def test_long_headers_below_the_limit_are_accepted(shop: Shop) -> None:

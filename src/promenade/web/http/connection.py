@@ -26,6 +26,8 @@ from promenade.web.http.protection import ALWAYS
 
 HEAD_BYTES_MAX = 64 * 1024
 ARRIVAL_SECONDS_MAX = 60.0
+_TOO_LARGE = "The headers exceed 64 KiB."
+_BESIDE_A_HEADER = 4  # ": " and the end of its line
 _OF_THE_OFFER = frozenset({b"upgrade", b"http2-settings"})
 
 
@@ -36,7 +38,8 @@ class Connection(HttpToolsProtocol):
         super().__init__(*arguments, **options)
         self._is_arriving = True  # a request has begun, or the first one is awaited
         self._is_around_body = False  # in the headers or the trailers
-        self._head_bytes = 0
+        self._head_bytes = 0  # of reads that brought nothing else
+        self._named_bytes = 0  # of what the parser has told
         self._since = 0.0
         self._watch: asyncio.TimerHandle | None = None
 
@@ -58,17 +61,36 @@ class Connection(HttpToolsProtocol):
         except httptools.HttpParserUpgrade as offer:
             self._continue_as_http(data[offer.args[0] :])
         except httptools.HttpParserError:
-            self._refuse(Invalid("MALFORMED_HTTP", "This is not an HTTP request."))
-        if was_around_body and self._is_around_body:  # the read in which they began is not counted: its size is limited
+            if self._named_bytes > HEAD_BYTES_MAX:
+                self._refuse(TooLarge("HEADERS_TOO_LARGE", _TOO_LARGE))
+            else:
+                self._refuse(Invalid("MALFORMED_HTTP", "This is not an HTTP request."))
+            return
+        # The parser tells a header when it is complete, so what has no end is counted as it comes in.
+        if was_around_body and self._is_around_body:
             self._head_bytes += len(data)
             if self._head_bytes > HEAD_BYTES_MAX:
-                self._refuse(TooLarge("HEADERS_TOO_LARGE", "The headers exceed 64 KiB."))
+                self._refuse(TooLarge("HEADERS_TOO_LARGE", _TOO_LARGE))
 
     def on_message_begin(self) -> None:
         self._is_arriving = self._is_around_body = True
-        self._head_bytes = 0
+        self._head_bytes = self._named_bytes = 0
         self._since = self.loop.time()
         super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        self._name(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._name(len(name) + len(value) + _BESIDE_A_HEADER)
+        super().on_header(name, value)
+
+    def _name(self, size: int) -> None:
+        """Count what the parser tells of address, headers and trailers, and stop it once that is too much."""
+        self._named_bytes += size
+        if self._named_bytes > HEAD_BYTES_MAX:
+            raise ValueError(_TOO_LARGE)  # the parser raises an error of its own
 
     def say(self, name: str, value: object) -> None:
         """Put something into the scope of the request that has begun."""
