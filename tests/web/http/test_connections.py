@@ -11,12 +11,15 @@ from typing import Any
 
 import pytest
 import uvicorn
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from uvicorn.server import ServerState
 
 from promenade.settings import Settings
 from promenade.web.access.peer import PeerConnection
 from promenade.web.http.connection import Connection
 from promenade.web.http.server_config import server_config
+from tests.kit.examples import examples
 from tests.web.conftest import ServedShop, Shop, basket
 from tests.web.http.test_bounds import mebibytes, seconds
 
@@ -83,6 +86,28 @@ def test_headers_over_64_kibibytes_get_an_error(shop: ServedShop) -> None:
     assert b'"code":"HEADERS_TOO_LARGE"' in answer
 
 
+class Written(asyncio.Transport):
+    """Keeps what a connection writes."""
+
+    data = b""
+    closed = False
+
+    def write(self, data: Any) -> None:
+        self.data += data
+
+    def close(self) -> None:
+        self.closed = True
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def pause_reading(self) -> None:
+        pass
+
+    def resume_reading(self) -> None:
+        pass
+
+
 @pytest.mark.parametrize(
     "head",
     [
@@ -103,25 +128,6 @@ async def test_140_kilobytes_in_one_read_are_refused_before_the_service_hears_of
     async def app(scope: Any, receive: Any, send: Any) -> None:
         asked.append(scope["path"])
 
-    class Written(asyncio.Transport):
-        data = b""
-        closed = False
-
-        def write(self, data: Any) -> None:
-            self.data += data
-
-        def close(self) -> None:
-            self.closed = True
-
-        def is_closing(self) -> bool:
-            return self.closed
-
-        def pause_reading(self) -> None:
-            pass
-
-        def resume_reading(self) -> None:
-            pass
-
     config = uvicorn.Config(app, http=kind, lifespan="off")
     config.load()
     line, transport = kind(config, ServerState(), {}), Written()
@@ -134,6 +140,46 @@ async def test_140_kilobytes_in_one_read_are_refused_before_the_service_hears_of
     assert answer.count(b"HEADERS_TOO_LARGE") == 1
     assert closed
     assert asked == [] or head.startswith(b"POST")  # headers before trailers were in order
+
+
+PIECES = st.one_of(
+    st.sampled_from([
+        b"GET / HTTP/1.1\r\n", POST, b"\r\n", b"Content-Length: 3\r\n", b"Transfer-Encoding: chunked\r\n",
+        b"3\r\nabc\r\n", b"0\r\n", b"Connection: Upgrade\r\nUpgrade: h2c\r\n", b"CONNECT x:1 HTTP/1.1\r\n",
+        b"Expect: 100-continue\r\n",
+        b"X: " + b"x" * 40_000 + b"\r\n",
+    ]),
+    st.binary(max_size=50),
+)  # fmt: skip
+
+
+@settings(max_examples=examples(200))
+@given(st.lists(PIECES, max_size=12), st.lists(st.integers(1, 400), max_size=8))
+def test_whatever_comes_a_connection_answers_in_http_or_waits(pieces: list[bytes], reads: list[int]) -> None:
+    """Bytes of any kind, in reads of any size, raise nothing and put nothing but answers on the line."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def talk_to_it() -> bytes:
+        config = uvicorn.Config(app, http=Connection, lifespan="off")
+        config.load()
+        line, transport = Connection(config, ServerState(), {}), Written()
+        line.connection_made(transport)
+        left = b"".join(pieces)
+        for size in [*reads, len(left)]:
+            read, left = left[:size], left[size:]
+            if read and not transport.closed:
+                line.data_received(read)
+                await asyncio.sleep(0)
+        for _ in range(3):
+            await asyncio.sleep(0)
+        line.connection_lost(None)
+        return transport.data
+
+    answer = asyncio.run(talk_to_it())
+    assert not answer or answer.startswith(b"HTTP/1.1 ")
 
 
 def test_long_headers_below_the_limit_are_accepted(shop: Shop) -> None:
