@@ -7,19 +7,16 @@ in a second follows from it: a second of a processor, divided by what a sale tak
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from time import process_time
 from typing import Any
 
 from sqlalchemy import false, func, select, update
 
 from benchmarks import stored_sales
-from benchmarks.databases import places, postgresql_analyzed, postgresql_processes
+from benchmarks.databases import places, postgresql_analyzed
 from benchmarks.measure import show
+from benchmarks.processors import Spent, spent
 from benchmarks.roles import as_served
 from benchmarks.scale import Scale
 from promenade.app import opened_context
@@ -35,15 +32,6 @@ __all__ = ["run"]
 
 LINES = 6
 PORTION = 2_000  # as a worker of its own counts a backlog
-TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
-
-
-@dataclass(frozen=True, slots=True)
-class _Spent:
-    """Seconds of CPU time: of this process, and of the database server."""
-
-    worker: float
-    server: float
 
 
 def run(scale: Scale) -> None:
@@ -57,21 +45,20 @@ async def measure(database: str, url: str, sales: int, turns: int, scale: Scale)
     """Print what counting ``sales`` sales takes, and counting them again in a rebuild."""
     await asyncio.to_thread(upgrade, url)
     served = await asyncio.to_thread(as_served, url)
-    spent = _spent if url.startswith("postgresql") else partial(_spent, server=lambda: 0.0)
     async with opened_context(Settings(database=served, data_dir=Path())) as context:
         assortment = await stored_sales.prepare(context, articles=scale.of(20_000, 20_000, 5_000))
         await _count(context)
         await stored_sales.sell(context, assortment, range(sales), lines=LINES)
         counted, rebuilt = [], []
         await _count(context)  # every row of the sums exists by now, as after a day
-        if spent is _spent:
+        if url.startswith("postgresql"):
             await postgresql_analyzed(url)  # a server in use does it by itself
         for _ in range(turns):
             await context.database.write(_mark, tenant=TENANT)
-            counted.append(await spent(partial(_count, context)))
+            counted.append(await spent(url, partial(_count, context)))
             await begin_rebuild(context.database, TENANT)
             await _empty(context)
-            rebuilt.append(await spent(partial(_rebuild, context)))
+            rebuilt.append(await spent(url, partial(_rebuild, context)))
         total = await context.database.read(_number, tenant=TENANT)
     show(
         f"Counting sales of {LINES} lines and three evaluations on {database}, {PORTION} at a time, CPU time per sale",
@@ -82,29 +69,11 @@ async def measure(database: str, url: str, sales: int, turns: int, scale: Scale)
     )
 
 
-def _told(name: str, found: list[_Spent], sales: int) -> tuple[str, ...]:
-    middle = sorted(found, key=lambda one: one.worker + one.server)[len(found) // 2]
-    worker, server = (one * 1000 / sales for one in (middle.worker, middle.server))
+def _told(name: str, found: list[Spent], sales: int) -> tuple[str, ...]:
+    middle = sorted(found, key=lambda one: one.program + one.server)[len(found) // 2]
+    worker, server = (one * 1000 / sales for one in (middle.program, middle.server))
     both = max(worker + server, 1e-3)
     return name, f"{worker:.3f}", f"{server:.3f}", f"{both:.3f}", f"{1000 / both:,.0f}", f"{both * 1000 / 60:.1f}"
-
-
-def _server_seconds() -> float:
-    """Return the CPU time that the processes of the PostgreSQL server have taken so far."""
-    ticks = 0
-    for pid in postgresql_processes():
-        try:
-            fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-        except FileNotFoundError:  # it ended meanwhile
-            continue
-        ticks += int(fields[11]) + int(fields[12])
-    return ticks / TICKS_PER_SECOND
-
-
-async def _spent(work: Callable[[], Any], server: Callable[[], float] = _server_seconds) -> _Spent:
-    worked, served = process_time(), server()
-    await work()
-    return _Spent(process_time() - worked, server() - served)
 
 
 async def _count(context: Context) -> None:
