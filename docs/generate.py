@@ -129,6 +129,17 @@ def pos_page() -> str:
     return "\n\n".join(parts)
 
 
+# Those of the operating system on Linux, of several processes as if they were one.
+_PROCESS_METRICS = (
+    ("process_cpu_seconds_total", "counter", "Processor time of all processes of the server."),
+    ("process_resident_memory_bytes", "gauge", "Memory of all of them; what they share is counted once for each."),
+    ("process_virtual_memory_bytes", "gauge", "Their address spaces."),
+    ("process_open_fds", "gauge", "Open files and connections of all of them."),
+    ("process_max_fds", "gauge", "How many one process may open."),
+    ("process_start_time_seconds", "gauge", "When the youngest of them started, in seconds since 1970."),
+)
+
+
 def metrics_page() -> str:
     """Return the page of every metric of GET /metrics."""
     own = [value for value in vars(metrics).values() if isinstance(value, MetricWrapperBase)]
@@ -138,7 +149,8 @@ def metrics_page() -> str:
         name = f"{family.name}_total" if family.type == "counter" else family.name
         labels = ", ".join(f"`{label}`" for label in metric._labelnames)
         rows.append((f"`{name}`", family.type, labels, family.documentation))
-    return f"# Metrics\n\n{table(('Name', 'Type', 'Labels', 'Meaning'), rows)}"
+    of_process = [(f"`{name}`", kind, "", text) for name, kind, text in _PROCESS_METRICS]
+    return f"# Metrics\n\n{table(('Name', 'Type', 'Labels', 'Meaning'), [*rows, *of_process])}"
 
 
 def entities_page() -> str:

@@ -32,6 +32,7 @@ from promenade.store.access.local_store import StoreRow
 from promenade.store.driver.cache import open_cache
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Database
+from promenade.store.driver.watching import watched
 from promenade.store.pricing.catalogue import Catalogues
 from promenade.store.replica.link import read_link
 from promenade.web.http.endpoint import Edge, Endpoint, not_found
@@ -120,7 +121,8 @@ async def opened_context(settings: Settings) -> AsyncIterator[Context]:
     gc.set_threshold(*_GARBAGE_THRESHOLDS)
     context = await open_context(settings)
     try:
-        yield context
+        async with watched(context.database):
+            yield context
     finally:
         await context.cache.close()
         await context.database.close()

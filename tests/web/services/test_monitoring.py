@@ -56,7 +56,28 @@ OF_STORES = {
     "svc_sync_uploads_total": {"status"},
 }
 OF_REPORTS: dict[str, set[str]] = {"svc_report_delay_seconds": set()}
-ALL_METRICS = METRICS | OF_CERTIFICATES | OF_LIMITS | OF_STORES | OF_REPORTS
+# What operators watch: the database's figures, this process's connections, and what the operating system says of it.
+OF_OPERATION: dict[str, set[str]] = {
+    "svc_queue_length": {"queue"},
+    "svc_queue_oldest_seconds": {"queue"},
+    "svc_side_effects_failed": set(),
+    "svc_clock_jobs": {"state"},
+    "svc_stores": {"status"},
+    "svc_stores_pending_transactions": set(),
+    "svc_coupon_pools_low": set(),
+    "svc_coupon_pools_empty": set(),
+    "svc_budgets": {"state"},
+    "svc_figures_known": set(),
+    "svc_database_units": set(),
+    "svc_database_connections": {"state"},
+    "process_cpu_seconds_total": set(),
+    "process_resident_memory_bytes": set(),
+    "process_virtual_memory_bytes": set(),
+    "process_open_fds": set(),
+    "process_max_fds": set(),
+    "process_start_time_seconds": set(),
+}
+ALL_METRICS = METRICS | OF_CERTIFICATES | OF_LIMITS | OF_STORES | OF_REPORTS | OF_OPERATION
 
 
 def test_health_needs_no_token(shop: Shop) -> None:
@@ -169,6 +190,15 @@ def test_several_processes_add_up_their_metrics(databases: Databases, server: St
     counted = re.search(r'http_requests_total\{method="GET",route="/health",status="200"\} (\d+)', text)
     assert counted is not None
     assert int(counted[1]) >= 20
+    # Memory and connections of both processes; the database's figures once, whoever has read them.
+    memory = re.search(r"^process_resident_memory_bytes (\S+)", text, re.MULTILINE)
+    assert memory is not None
+    assert float(memory[1]) > 100e6
+    queues = re.findall(r'^svc_queue_length\{queue="(\w+)"\} 0.0$', text, re.MULTILINE)
+    assert sorted(queues) == ["coupon_codes", "deliveries", "events", "forecasts", "imports", "side_effects"]
+    eventually(
+        lambda: 'svc_database_connections{state="limit"} 40.0' in httpx2.get(f"{service.url}/metrics", timeout=60).text
+    )
     assert service.stop() == 0
 
 

@@ -80,6 +80,11 @@ class HotConnections:
         self._is_closing = False
         self._all_ended: asyncio.Future[None] | None = None
 
+    @property
+    def in_use(self) -> int:
+        """How many are in use or being opened."""
+        return self._open - len(self._free)
+
     async def fetch(self, text: str, params: tuple[Any, ...], state: State | None) -> Sequence[Sequence[Any]]:
         """Run one statement as its own transaction; ``state`` None: it reads no tenant's rows.
 

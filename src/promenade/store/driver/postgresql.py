@@ -29,7 +29,7 @@ from promenade.store.driver.plain_insert import PlainInserts, Upsert
 from promenade.store.driver.row_security import EVERY_TENANT, NO_TENANT, of_tenant, setting_of, statement_for
 from promenade.store.driver.sqlalchemy_private import is_read_only, set_transaction, statement_cache
 from promenade.store.driver.tenancy import Params, Scope, acting, admit, guard_dialect
-from promenade.store.driver.unit import Database, Session, Statement, Work, too_expensive
+from promenade.store.driver.unit import Database, Load, Session, Statement, Work, too_expensive
 
 T = TypeVar("T")
 
@@ -378,6 +378,10 @@ class PostgresqlDatabase(Database):
             yield
         finally:
             self._waiting -= 1
+
+    def load(self) -> Load:
+        in_use = cast("Any", self._engine.pool).checkedout() + self._hot.in_use
+        return Load(self._waiting, in_use, CONNECTIONS + HOT_CONNECTIONS)
 
     async def ping(self) -> None:
         try:

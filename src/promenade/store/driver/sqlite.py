@@ -26,7 +26,7 @@ from promenade.store.driver.files import keep_private
 from promenade.store.driver.hot import HOT
 from promenade.store.driver.sqlite_line import Line, SqliteSession, drive, translated, unavailable
 from promenade.store.driver.tenancy import NOBODY, Scope
-from promenade.store.driver.unit import Database, Session, Work
+from promenade.store.driver.unit import Database, Load, Session, Work
 
 T = TypeVar("T")
 
@@ -297,6 +297,9 @@ class SqliteDatabase(Database):
             raise translated(error) from error
         finally:
             self._reading.append(line)
+
+    def load(self) -> Load:
+        return Load(self._waiting)
 
     async def ping(self) -> None:
         await self.read(_nothing)

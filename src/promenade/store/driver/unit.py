@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -122,6 +123,15 @@ Look = Callable[[str, tuple[Any, ...]], Awaitable[Sequence[Sequence[Any]]]]
 """`Session.hot` or `Database.look`: runs a reading hot statement, inside a unit of work or on its own."""
 
 
+@dataclass(frozen=True, slots=True)
+class Load:
+    """How busy a process keeps its database: ``units`` of work wait or run; of PostgreSQL the pools' connections."""
+
+    units: int
+    connections_in_use: int | None = None
+    connections_max: int | None = None
+
+
 class Database(ABC):
     """An open database; ``dialect`` is ``sqlite`` or ``postgresql``, ``url`` as passed (it may contain a password)."""
 
@@ -166,6 +176,10 @@ class Database(ABC):
     async def look(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
         """Run one hot statement that reads a few rows by key, on its own."""
         return await self.hot(name, params)
+
+    def load(self) -> Load:
+        """Return how busy it is at this moment; asks nobody."""
+        return Load(0)
 
     @abstractmethod
     async def ping(self) -> None:

@@ -43,11 +43,12 @@ class RateLimits:
     cannot use up memory.
     """
 
-    __slots__ = ("_of_clients", "_of_tenants", "_seconds")
+    __slots__ = ("_of_clients", "_of_tenants", "_refusals", "_seconds")
 
     def __init__(self, *, per_tenant: int, per_client: int, seconds: Callable[[], float] = time.monotonic) -> None:
         self._of_tenants: _Buckets[str] | None = _Buckets(per_tenant) if per_tenant else None
         self._of_clients: _Buckets[tuple[str, str]] | None = _Buckets(per_client) if per_client else None
+        self._refusals: dict[str, int] = {}  # by tenant; only existing ones get here
         self._seconds = seconds
 
     def take(self, tenant_id: str, client_id: str) -> None:
@@ -56,10 +57,10 @@ class RateLimits:
         clients, tenants = self._of_clients, self._of_tenants
         client = (tenant_id, client_id)
         if clients is not None and (wait := clients.wait(client, now)) > 0.0:
-            raise _refused(tenant_id, "client", wait)
+            raise self._refused(tenant_id, "client", wait)
         if tenants is not None:
             if (wait := tenants.wait(tenant_id, now)) > 0.0:
-                raise _refused(tenant_id, "tenant", wait)
+                raise self._refused(tenant_id, "tenant", wait)
             tenants.fill(tenant_id, now)
         if clients is not None:
             clients.fill(client, now)
@@ -74,18 +75,15 @@ class RateLimits:
         found.sort(key=lambda one: (-one.in_use, one.client_id))
         tenants = self._of_tenants
         level, size = (0, None) if tenants is None else (tenants.level(tenant_id, now), tenants.size)
-        return [Use(None, size, level, _refusals(tenant_id)), *found[:SHOWN_MAX]]
+        return [Use(None, size, level, self._refusals.get(tenant_id, 0)), *found[:SHOWN_MAX]]
+
+    def _refused(self, tenant_id: str, whose: str, wait: float) -> TooMany:
+        metrics.rate_limited.labels(tenant_id, whose).inc()
+        self._refusals[tenant_id] = self._refusals.get(tenant_id, 0) + 1
+        return _refusal(whose, wait)
 
 
-def _refusals(tenant_id: str) -> int:
-    """Return how many requests of a tenant this process has refused."""
-    samples = (one for metric in metrics.rate_limited.collect() for one in metric.samples)
-    found = (one for one in samples if one.name.endswith("_total") and one.labels["tenant"] == tenant_id)
-    return sum(int(one.value) for one in found)
-
-
-def _refused(tenant_id: str, whose: str, wait: float) -> TooMany:
-    metrics.rate_limited.labels(tenant_id, whose).inc()
+def _refusal(whose: str, wait: float) -> TooMany:
     return TooMany("RATE_LIMITED", f"Too many requests from this {whose}: wait before the next.", max(1, ceil(wait)))
 
 

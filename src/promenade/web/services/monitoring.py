@@ -7,7 +7,9 @@ import hmac
 import time
 from collections.abc import Awaitable, Callable
 from datetime import datetime
+from importlib import import_module
 from ipaddress import ip_address
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import msgspec
@@ -23,6 +25,9 @@ from promenade.web.pricing.encode import timestamp
 from promenade.web.pricing.pos import SCOPES
 from promenade.workflows.context import Context
 from promenade.workflows.uplink import Uplink
+
+if TYPE_CHECKING:
+    from promenade.workflows.clockwork.figures import WatchedFigures
 
 SERVICE = "promenade"
 # How the headers begin that proxies and networks of delivery add.
@@ -96,6 +101,7 @@ class Monitoring:
         self._authenticator = authenticator
         self._metrics_token = settings.metrics_token
         self._has_proxy = settings.has_proxy
+        self._figures: WatchedFigures | None = None
         self._started = time.monotonic()
 
     def endpoints(self) -> list[Endpoint]:
@@ -152,6 +158,10 @@ class Monitoring:
                 "UNAUTHORIZED",
                 "Requests for metrics from another machine, or through a proxy, need the token of --metrics-token.",
             )
+        if self._figures is None:
+            module = await asyncio.to_thread(import_module, "promenade.workflows.clockwork.figures")
+            self._figures = self._figures or module.WatchedFigures(self._context)
+        await self._figures.refresh()
         # Summing over processes reads files, which tills must not wait for.
         body = await asyncio.to_thread(metrics.render)
         return Answer(body, content_type=(b"content-type", metrics.CONTENT_TYPE.encode("ascii")))
