@@ -14,9 +14,8 @@ from typing import Any
 from sqlalchemy import false, func, select, update
 
 from benchmarks import stored_sales
-from benchmarks.databases import places, postgresql_analyzed
+from benchmarks.databases import Spent, places, postgresql_analyzed, spent
 from benchmarks.measure import show
-from benchmarks.processors import Spent, spent
 from benchmarks.roles import as_served
 from benchmarks.scale import Scale
 from promenade.app import opened_context

@@ -5,22 +5,25 @@ from __future__ import annotations
 import asyncio
 import atexit
 import itertools
+import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from time import process_time
 
 import asyncpg
 
 from tests.kit.postgres import PostgresServer
 
-__all__ = ["KINDS", "Place", "limit_to", "places", "postgresql_analyzed", "postgresql_processes"]
+__all__ = ["KINDS", "Place", "Spent", "limit_to", "places", "postgresql_analyzed", "postgresql_processes", "spent"]
 
 KINDS = ("SQLite", "PostgreSQL")
 
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _PREFIX = "promenade-bench-"
 _numbers = itertools.count(1)
 _kinds = set(KINDS)
@@ -83,6 +86,37 @@ def postgresql_processes() -> list[int]:
             if one.read_text(encoding="utf-8").rpartition(")")[2].split()[1] == server:
                 found.append(one.parent.name)
     return [int(one) for one in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Seconds of CPU time, which a busy machine changes little.
+
+    Of this process, and of the PostgreSQL server; SQLite runs in this process.
+    """
+
+    program: float
+    server: float
+
+
+async def spent(url: str, work: Callable[[], Awaitable[object]]) -> Spent:
+    """Do the work on the database at ``url``; return what it took."""
+    server = _server_seconds if url.startswith("postgresql") else lambda: 0.0
+    before = process_time(), server()
+    await work()
+    return Spent(process_time() - before[0], server() - before[1])
+
+
+def _server_seconds() -> float:
+    """Return the CPU time that the processes of the PostgreSQL server have taken so far."""
+    ticks = 0
+    for pid in postgresql_processes():
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        except FileNotFoundError:  # it ended meanwhile
+            continue
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / _TICKS_PER_SECOND
 
 
 async def postgresql_analyzed(url: str) -> None:

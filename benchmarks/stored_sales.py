@@ -20,9 +20,8 @@ import asyncpg
 import msgspec
 from sqlalchemy import make_url, select
 
-from benchmarks.databases import places, postgresql_analyzed
+from benchmarks.databases import places, postgresql_analyzed, spent
 from benchmarks.measure import show
-from benchmarks.processors import spent
 from benchmarks.roles import as_served
 from benchmarks.scale import Scale
 from promenade.app import clock, opened_context

@@ -238,6 +238,7 @@ def test_a_service_that_leaves_still_answers_and_says_that_it_is_not_ready(
 def test_each_of_several_processes_leaves(databases: Databases, server: StartService) -> None:
     database = databases.create("postgresql")
     service = server("--database-url", database, "--workers", "2", "--drain-seconds", "2")
+    eventually(lambda: service.output().count("Application startup complete") == 2)
     asked = time.monotonic()
     assert service.stop() == 0
     assert time.monotonic() - asked >= 2
