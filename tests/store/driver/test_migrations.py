@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 
@@ -170,6 +172,68 @@ def test_what_is_known_without_alembic_is_what_the_revisions_say() -> None:
 @pytest.mark.parametrize(("name", "digest"), RELEASED.items())
 def test_what_is_released_stays(name: str, digest: str) -> None:
     assert sha256((VERSIONS / name).read_bytes()).hexdigest() == digest, "write a new revision instead"
+
+
+NEXT = """
+from alembic import op
+
+revision, down_revision, works_with = "{next}", "{head}", "{head}"
+
+
+def upgrade():
+    op.execute("ALTER TABLE tenants ADD COLUMN shelf VARCHAR(20)")
+    op.execute("{last}")
+"""
+
+
+@pytest.fixture
+def next_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
+    """Make the program one that has a further step, whose last statement is given; return its revision."""
+
+    def make(last: str) -> str:
+        head = migrations.HEAD
+        following = f"{int(head) + 1:04}"
+        shutil.copytree(baseline.HERE, tmp_path / "steps", ignore=shutil.ignore_patterns("__pycache__"))
+        step = tmp_path / "steps" / "versions" / f"{following}_shelves.py"
+        step.write_text(NEXT.format(next=following, head=head, last=last), encoding="utf-8")
+        config = migrations._config()
+        config.set_main_option("script_location", str(tmp_path / "steps").replace("%", "%%"))
+        monkeypatch.setattr(migrations, "_config", lambda: config)
+        monkeypatch.setattr(migrations, "HEAD", following)
+        monkeypatch.setattr(migrations, "WORKS_WITH", head)
+        return following
+
+    return make
+
+
+def shelves(url: str) -> list[tuple[str, ...]]:
+    return [row for row in description(url) if row[0] == "tenants" and row[1] == "shelf"]
+
+
+def test_a_step_is_taken_and_a_sqlite_file_copied_before(
+    databases: Databases, owner_url: str, next_release: Callable[[str], str]
+) -> None:
+    following = next_release("SELECT 1")
+    assert migrations.is_behind(owner_url)
+    migrations.upgrade(owner_url)
+    assert migrations.current(owner_url) == following
+    assert len(shelves(owner_url)) == 1
+    assert noted(owner_url) == [migrations.WORKS_WITH] != [following]
+    if owner_url.startswith("sqlite"):
+        copy = Path(f"{owner_url.removeprefix('sqlite:///')}.before-{following}")
+        assert copy.stat().st_mode & 0o777 == 0o600
+        assert shelves(f"sqlite:///{copy}") == []
+        with closing(sqlite3.connect(copy)) as before:
+            assert before.execute("SELECT version_num FROM alembic_version").fetchall() == [(migrations.WORKS_WITH,)]
+
+
+def test_a_step_that_fails_leaves_the_database_as_it_was(owner_url: str, next_release: Callable[[str], str]) -> None:
+    before = description(owner_url)
+    next_release("NONSENSE")
+    with pytest.raises(Exception, match="NONSENSE"):
+        migrations.upgrade(owner_url)
+    assert description(owner_url) == before
+    assert migrations.is_behind(owner_url)
 
 
 def test_a_database_with_tables_but_without_a_revision_is_not_overwritten(databases: Databases) -> None:
