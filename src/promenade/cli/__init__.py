@@ -170,7 +170,8 @@ def db_check(as_json: bool, **options: Any) -> None:
     settings = Settings(**options)
     prepare_database(settings, creates=False)
     with database_errors():
-        report(run(verify(settings)), as_json=as_json)
+        findings = run(verify(settings))
+    report(findings, as_json=as_json)
 
 
 @db.command("grant")
