@@ -78,6 +78,7 @@ async def open_context(settings: Settings) -> Context:
         await database.close()
         raise
     own = None if store is None else store.instance_id
+    reporting_url = settings.reporting_database_url
     return Context(
         database=database,
         catalogues=Catalogues(database, on_load=set_aside),
@@ -96,6 +97,7 @@ async def open_context(settings: Settings) -> Context:
             imports=settings.keep_imports_days,
         ),
         uplink=None if store is None else Uplink(run_id=new_id()),
+        replica=None if reporting_url is None else await open_database(reporting_url),
     )
 
 
@@ -125,6 +127,8 @@ async def opened_context(settings: Settings) -> AsyncIterator[Context]:
             yield context
     finally:
         await context.cache.close()
+        if context.replica is not None:
+            await context.replica.close()
         await context.database.close()
 
 

@@ -87,6 +87,7 @@ class Settings:
     drain_seconds: int = 0  # how long a process that is to stop still serves, and says that it is not ready
     data_dir: Path = Path("promenade-data")
     database: str | None = None  # --database-url; None: SQLite in the data directory
+    reporting_database_url: str | None = field(default=None, repr=False)  # of a read replica; None: there is none
     redis_url: str | None = None
     public_url: str | None = None  # URL by which clients reach the server; None: http://host:port
     allowed_hosts: tuple[str, ...] = ()  # further host names that the service answers to; "*": any
@@ -142,6 +143,7 @@ class Settings:
             raise SettingsError("--database-url must be sqlite:///path or postgresql://user@host:port/name.")
         if self.workers > 1 and self.is_sqlite:
             raise SettingsError("--workers above 1 needs PostgreSQL: give --database-url postgresql://...")
+        self._check_replica()
         if self.redis_url is not None and urlsplit(self.redis_url).scheme not in {"redis", "rediss", "unix"}:
             raise SettingsError("--redis-url must start with redis://, rediss:// or unix://.")
         self._check_tokens()
@@ -154,6 +156,15 @@ class Settings:
         self._check_mtls()
         if self.mcp and find_spec("mcp") is None:
             raise SettingsError("--mcp needs the package mcp: in a clone, pip install '.[mcp]'.")
+
+    def _check_replica(self) -> None:
+        url = self.reporting_database_url
+        if url is None:
+            return
+        if self.is_sqlite:
+            raise SettingsError("--reporting-database-url needs PostgreSQL: give --database-url postgresql://...")
+        if not url.startswith("postgresql://") or not _is_database(url):
+            raise SettingsError("--reporting-database-url must be postgresql://user@host:port/name.")
 
     def _check_reached(self) -> None:
         if self.public_url is not None and not _is_address(self.public_url):

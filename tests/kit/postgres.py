@@ -82,6 +82,25 @@ class PostgresServer:
                 raise RuntimeError(f"PostgreSQL did not start; its log is {self.log}:\n{_tail(self.log)}")
             time.sleep(0.02)
 
+    def follow(self, primary: PostgresServer) -> None:
+        """Become a replica of a running server, which streams to it what is committed there; then `start` it."""
+        self._make_data()
+        arguments = [
+            "pg_basebackup",
+            "-D",
+            str(self.data),
+            "-h",
+            "127.0.0.1",
+            "-p",
+            str(primary.port),
+            "-U",
+            "postgres",
+        ]
+        with self.log.open("ab") as log:
+            copied = self._spawn([*arguments, "--write-recovery-conf", "--checkpoint=fast", "--no-sync"], log).wait()
+        if copied != 0:
+            raise RuntimeError(f"pg_basebackup failed; its log is {self.log}:\n{_tail(self.log)}")
+
     def crash(self) -> None:
         """Kill the server immediately; `start` recovers what was committed."""
         assert self._process is not None
@@ -97,12 +116,15 @@ class PostgresServer:
         shutil.rmtree(self._room, ignore_errors=True)
         shutil.rmtree(self.home, ignore_errors=True)
 
-    def _initialise(self) -> None:
+    def _make_data(self) -> None:
         self.data.mkdir(mode=0o700)
         if self._account is not None:
             self.home.chmod(0o711)
             self._room.chmod(0o711)
             os.chown(self.data, self._account.uid, self._account.gid)
+
+    def _initialise(self) -> None:
+        self._make_data()
         arguments = ["initdb", "-D", str(self.data), "-U", "postgres", "--auth=trust", "--encoding=UTF8"]
         with self.log.open("ab") as log:
             made = self._spawn([*arguments, "--locale=C", "--no-sync", "--no-instructions"], log).wait()

@@ -70,6 +70,7 @@ TIERS: dict[str, Tier] = {
     "tests/reliability/tenants": "check",
     "tests/reliability/test_availability.py": "check",
     "tests/reliability/test_brokers.py": "check",
+    "tests/reliability/test_reporting_replica.py": "check",
     "tests/reliability/test_crashes.py": "check",
     "tests/reliability/test_draft_crashes.py": "check",
     "tests/reliability/test_durability.py": "check",

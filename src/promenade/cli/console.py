@@ -115,6 +115,9 @@ serve_options = _options(
                 " takes it out."),
     database_options,
     cache_option,
+    option("--reporting-database-url", metavar="URL",
+           help="A streaming replica of the database that reports are read from; default: they are read from the"
+                " database itself."),
     option("--public-url", help="How clients reach the server; default: http://host:port."),
     option("--allowed-host", "allowed_hosts", multiple=True, metavar="NAME",
            help="Host name that the service answers to besides that of --public-url, addresses and the machine's own"

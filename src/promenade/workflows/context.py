@@ -38,7 +38,8 @@ class Context:
     ``events_to`` the broker that events are published to. ``jobs_ready`` is set when a confirm has created work for the
     worker of this process, ``imports_ready`` when an import was accepted.
     ``tills`` knows whether tills send pricing requests to this process; work that can wait gives way to them.
-    ``uplink`` is a store's link to the cloud, present even if not configured; None in the cloud.
+    ``uplink`` is a store's link to the cloud, present even if not configured; None in the cloud. ``replica`` is a copy
+    of the database that reports are read from; None: they are read from the database.
     """
 
     database: Database
@@ -57,6 +58,7 @@ class Context:
     imports_ready: asyncio.Event = field(default_factory=asyncio.Event)
     tills: Tills = field(default_factory=Tills)
     uplink: Uplink | None = None
+    replica: Database | None = None
 
     @property
     def is_store(self) -> bool:

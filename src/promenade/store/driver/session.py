@@ -16,9 +16,15 @@ if the connection broke before its commit was sent.
 
 from __future__ import annotations
 
-from promenade.store.driver.unit import Database, Session
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
-__all__ = ["Database", "Session", "open_database"]
+from promenade.store.driver.tenancy import Scope
+from promenade.store.driver.unit import Database, Session, Work
+
+__all__ = ["Database", "Replicated", "Session", "open_database"]
+
+T = TypeVar("T")
 
 
 async def open_database(url: str, *, waiting_max: int = 2048, seconds_max: float = 10.0) -> Database:
@@ -36,3 +42,33 @@ async def open_database(url: str, *, waiting_max: int = 2048, seconds_max: float
 
         return await PostgresqlDatabase.open(url, waiting_max=waiting_max, seconds_max=seconds_max)
     raise ValueError(f"unsupported database {url.partition(':')[0]}: give sqlite:///path or postgresql://...")
+
+
+class Replicated(Database):
+    """Reads from a streaming ``replica``, and writes to ``primary``: for reports, which may be a moment old.
+
+    It owns neither of them: who opened them closes them.
+
+    If the replica is gone, reads raise `Unavailable`: the primary would get their load just when it hurts most.
+    """
+
+    def __init__(self, primary: Database, replica: Database) -> None:
+        self._primary, self._replica = primary, replica
+        self.dialect, self.url = primary.dialect, primary.url
+
+    async def hot(self, name: str, params: tuple[Any, ...], *, durable: bool = False) -> Sequence[Sequence[Any]]:
+        """Run a statement that may write, on the primary."""
+        return await self._primary.hot(name, params, durable=durable)
+
+    async def ping(self) -> None:
+        """Return when the replica answers."""
+        await self._replica.ping()
+
+    async def close(self) -> None:
+        """Leave both open."""
+
+    async def _write(self, work: Work[T], scope: Scope, durable: bool) -> T:
+        return await self._primary._write(work, scope, durable)
+
+    async def _read(self, work: Work[T], scope: Scope) -> T:
+        return await self._replica._read(work, scope)

@@ -10,6 +10,7 @@ immediately, the others on their first request.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -141,7 +142,12 @@ class CloudService:
         from promenade.web.reports.openapi import reporting_documents
         from promenade.web.reports.service import ROOT, ReportingApi
 
-        return reporting_documents(), {ROOT: ReportingApi(self._context, self._readers)}
+        context = self._context
+        if context.replica is not None:
+            from promenade.store.driver.session import Replicated
+
+            context = replace(context, database=Replicated(context.database, context.replica))
+        return reporting_documents(), {ROOT: ReportingApi(context, self._readers)}
 
     def _sync(self) -> Served:
         from promenade.web.sync.endpoints import Sync
