@@ -28,6 +28,7 @@ def copy_rows(source: str, target: str) -> None:
         if connection.dialect.name == "postgresql":
             connection.exec_driver_sql("SET LOCAL session_replication_role = replica")  # rows refer to later ones
         for table, values in rows:
+            connection.execute(sa.delete(table))  # what a new database has, too: which programs its tables suit
             connection.execute(sa.insert(table), values)
 
     in_transaction(past_the_wall(target), write)

@@ -29,6 +29,7 @@ class Brawl:
         self.arena, self.tills, self.codes, self.rng = arena, tills, codes, rng
         self.by_code: dict[str, list[Call]] = {code: [] for code in codes}
         self.known: dict[str, list[Call]] = {code: [] for code in codes}  # reservations returned to any till
+        self.sold: set[str] = set()  # transactions that a till has tried to confirm
 
     async def turn(self, transaction: str) -> None:
         """Perform one random operation on one of the codes."""
@@ -64,10 +65,16 @@ class Brawl:
             await self.do(code, "cancel", reservationId=made.answer["reservationId"])
 
     async def sell(self, code: str, transaction: str) -> None:
-        """Sell with the code, in a transaction that may already hold it."""
+        """Sell with the code, in a transaction that may already hold it.
+
+        A transaction is sold once: a second confirm is refused whatever its code, of which the answer tells nothing.
+        """
+        if transaction in self.sold:
+            return
         priced = await self.tills.price(transaction, "A-1", "5.00", coupons=[code])
         self.by_code[code].append(priced)
         if priced.outcome == "ok" and priced.answer["appliedCoupons"]:
+            self.sold.add(transaction)
             self.by_code[code].append(await self.tills.confirm(priced))
 
     async def spend(self, code: str) -> None:
