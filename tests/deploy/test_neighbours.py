@@ -21,7 +21,7 @@ import pytest
 
 from promenade.store.driver import migrations
 from tests.conftest import StartService
-from tests.kit.databases import Databases, past_the_wall
+from tests.kit.databases import SERVING, Databases, past_the_wall
 from tests.kit.service import COMMAND, Service
 from tests.web.conftest import basket
 
@@ -72,18 +72,13 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
 
 
 @pytest.fixture
-def url(release: Release, tmp_path: Path, postgres_url: str) -> Iterator[str]:
-    """The URL, for a role that owns nothing, of a furnished database that the previous release has made."""
-
-    def migrate(owner: str) -> None:
-        release.run("-m", "promenade", "db", "upgrade", "--database-url", owner)
-
-    def grant(owner: str, role: str) -> None:
-        release.run("-m", "promenade", "db", "grant", role, "--database-url", owner)
-
-    made = Databases(tmp_path, lambda: postgres_url, migrate, grant)
-    yield made.create("postgresql")
-    made.close()
+def url(release: Release, databases: Databases) -> Iterator[str]:
+    """The URL, for a role that owns nothing, of a database that the previous release has made."""
+    owner = databases.create_empty("postgresql")
+    release.run("-m", "promenade", "db", "upgrade", "--database-url", owner)
+    release.run("-m", "promenade", "db", "grant", SERVING, "--database-url", owner)
+    yield databases.serving_url(owner)
+    databases.drop(owner)
 
 
 class Tills:

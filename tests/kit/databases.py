@@ -85,6 +85,10 @@ class Databases:
         """Return the URL of a database made by `create`, for the role that owns it."""
         return url if url.startswith("sqlite:") else self._url_of(urlsplit(url).path[1:], OWNER)
 
+    def serving_url(self, url: str) -> str:
+        """Return the URL of a database made by `create_empty`, for the role that owns nothing and may be granted it."""
+        return url if url.startswith("sqlite:") else self._url_of(urlsplit(url).path[1:], SERVING)
+
     def drop(self, url: str) -> None:
         """Remove a database made by `create` or `create_empty`, even if clients are still connected to it."""
         if url.startswith("sqlite:"):
