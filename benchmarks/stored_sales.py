@@ -35,7 +35,6 @@ from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.worker import Worker
 from promenade.workflows.clockwork.dictionaries import SAMPLES_MIN, dictionaries
-from promenade.workflows.clockwork.purges import superseded
 from promenade.workflows.context import Context
 from promenade.workflows.pricing.evaluate import PricingRequest, evaluate
 from promenade.workflows.sales.confirm import ConfirmCommand, ConfirmedPromotion, confirm
@@ -88,8 +87,6 @@ async def measure(database: str, url: str, sales: int, scale: Scale) -> None:
         before = await _measured(context, url)
         took = await spent(url, partial(sell, context, assortment, range(sales)))
         after = await _measured(context, url)
-        await _days_later(context)
-        left = await bytes_of_rows(context, "iterations")
 
     def per_sale(of: str) -> dict[str, float]:
         old, new = getattr(before, of), getattr(after, of)
@@ -107,22 +104,6 @@ async def measure(database: str, url: str, sales: int, scale: Scale) -> None:
         f"{took.program * 1000 / sales:.1f} ms of CPU time without HTTP and JSON, and"
         f" {took.server * 1000 / sales:.1f} ms of the database server.",
     )
-    stored = after.rows["iterations"], after.columns["iterations"]
-    show(
-        f"What is left of all iterations on {database} once only the confirmed ones are kept",
-        ("", "rows", "bytes of columns"),
-        [(when, f"{rows:,}", f"{size:,}") for when, (rows, size) in (("at once", stored), ("a day later", left))],
-        "The base of a confirmed iteration is kept with it.",
-    )
-
-
-async def _days_later(context: Context) -> None:
-    """Delete the evaluations of confirmed sales that are not the confirmed ones."""
-    moment = clock() + timedelta(days=3)  # also later than the sales that `prepare` makes in the future
-    later, cursor, more = replace(context, clock=lambda: moment), None, True
-    while more:
-        ran = await superseded(later, cursor)
-        cursor, more = ran.cursor, ran.more
 
 
 async def prepare(context: Context, *, articles: int) -> Assortment:

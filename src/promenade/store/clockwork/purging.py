@@ -2,7 +2,7 @@
 
 Iterations are scanned in the order of their creation, which costs an evaluation nothing on SQLite (rowid) and an entry
 at the end of a short index on PostgreSQL. The position in that order is stored, so that each iteration is looked at
-once a day after it was stored, once when it reaches its retention limit, and once more when the sale does.
+once when it reaches its retention limit, and once more when the sale does.
 
 A confirm reads its iteration before it begins to write. So an iteration that may still be confirmed is first condemned:
 its counter becomes negative, which no confirm finds, and it is deleted minutes later unless a confirm that had already
@@ -95,13 +95,11 @@ class Stretch:
     ended: bool
 
 
-async def purge_iterations(
-    session: Session, place: Place, *, before: datetime, at: datetime, limit: int, of_sales: bool = False
-) -> Stretch:
+async def purge_iterations(session: Session, place: Place, *, before: datetime, at: datetime, limit: int) -> Stretch:
     """Scan at most ``limit`` iterations created before ``before`` from ``place`` on; purge the unconfirmed ones.
 
-    Those of confirmed transactions are deleted at once, the others condemned; ``of_sales``: the others stay. The base
-    of a confirmed one stays with it. Needs a system session, like all functions here.
+    Those of confirmed transactions are deleted at once, the others condemned. The base of a confirmed one stays with
+    it. Needs a system session, like all functions here.
     """
     if session.dialect == "sqlite":
         place = await _valid_place(session, place)
@@ -113,8 +111,6 @@ async def purge_iterations(
         passed.append(row)  # including rows from the future: a clock was wrong, so their age is unknown
     old = [row for row in passed if row.created_at < before and row.transaction_counter > 0]
     gone = [row for row in old if row.transaction_counter not in (row.confirmed, row.base)]
-    if of_sales:
-        gone = [row for row in gone if row.confirmed is not None]
     await _delete_or_condemn(session, gone, at)
     if passed:
         last = passed[-1]

@@ -33,7 +33,6 @@ T = TypeVar("T")
 
 EVERY = timedelta(hours=1)
 UNIT_ROWS = 40  # rows read, and possibly deleted, per unit of work: 2 to 5 ms of CPU time on SQLite
-SUPERSEDED_FOR = timedelta(days=1)  # how long prices of a sale are kept that were not the confirmed one
 CONDEMNED_FOR = timedelta(minutes=5)  # longer than a confirm can take after it has found its iteration
 REPLACED_FOR = timedelta(days=2)  # longer than a process stores with a dictionary that has been replaced
 NOTIFICATIONS_DAYS = 90  # for finished deliveries; longer if their events are kept longer
@@ -73,30 +72,6 @@ async def iterations(context: Context, cursor: str | None) -> JobResult:
     pace = Pace()
     finished = [await pace.while_more(part) for part in (condemned, sales, walk)]
     return JobResult(pace.done, more=not all(finished), cursor=place.encode())
-
-
-@clock_job("purge.superseded", every=EVERY)
-async def superseded(context: Context, cursor: str | None) -> JobResult:
-    """Delete the evaluations of confirmed sales, but for the confirmed one and its base, after `SUPERSEDED_FOR`.
-
-    Those of transactions that were not confirmed by then stay for `Retention.iterations`.
-    """
-    at = context.clock()
-    place = Place.decode(cursor)
-
-    async def walk() -> tuple[int, bool]:
-        nonlocal place
-        before = at - SUPERSEDED_FOR
-        stretch = await _written(
-            context,
-            lambda session: purge_iterations(session, place, before=before, at=at, limit=UNIT_ROWS, of_sales=True),
-        )
-        place = stretch.place
-        return stretch.gone, not stretch.ended
-
-    pace = Pace()
-    finished = await pace.while_more(walk)
-    return JobResult(pace.done, more=not finished, cursor=place.encode())
 
 
 @clock_job("purge.dictionaries", every=EVERY)

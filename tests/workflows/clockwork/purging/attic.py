@@ -13,15 +13,7 @@ from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.iterations import find_iteration
 from promenade.workflows.clockwork.jobs import JobResult
-from promenade.workflows.clockwork.purges import (
-    CONDEMNED_FOR,
-    iterations,
-    jobs,
-    notifications,
-    old_events,
-    secrets,
-    superseded,
-)
+from promenade.workflows.clockwork.purges import CONDEMNED_FOR, iterations, jobs, notifications, old_events, secrets
 from promenade.workflows.context import Context, Retention
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.shop import Shop
@@ -34,7 +26,6 @@ PRICED = outcome(
 )
 JOBS = {
     "iterations": iterations,
-    "superseded": superseded,
     "events": old_events,
     "notifications": notifications,
     "jobs": jobs,

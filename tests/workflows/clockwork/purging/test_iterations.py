@@ -50,50 +50,6 @@ async def test_a_confirmed_sale_is_kept_for_long(attic: Attic) -> None:
     assert len(await attic.every("confirmations")) == 1
 
 
-async def test_a_day_later_only_the_confirmed_evaluation_of_a_sale_is_left(attic: Attic) -> None:
-    await attic.sell("sold", priced=4)
-    await attic.shop.price("sold", PRICED)  # after the confirm
-    await attic.shop.price("parked", PRICED)
-    await attic.shop.price("parked", PRICED)
-    every = {*(("sold", one) for one in range(1, 6)), ("parked", 1), ("parked", 2)}
-    attic.shop.later(days=1)
-    assert await attic.purge("superseded") == 0
-    assert await attic.kept() == every
-    attic.shop.later(seconds=1)
-    assert await attic.purge("superseded") == 3
-    left = {("sold", 1), ("sold", 4), ("parked", 1), ("parked", 2)}  # the fourth is a difference from the first
-    assert await attic.kept() == left
-    assert await attic.can_be_read("sold", 4)
-    assert await attic.counters() == {"sold": 5, "parked": 2}
-    assert await attic.shop.price("sold", PRICED) == 6
-    await attic.shop.confirm("parked", 1, "off")  # a basket that was parked over night
-    attic.shop.later(days=31)
-    await attic.purge_wholly()
-    assert await attic.kept() == {("sold", 1), ("sold", 4), ("parked", 1)}
-
-
-async def test_many_superseded_evaluations_go_in_small_units_and_each_is_looked_at_once(
-    attic: Attic, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(9):
-        await attic.sell(f"T{number}", priced=3)
-    attic.shop.later(days=1.5)
-    looked: list[int] = []
-
-    async def counting(*arguments: Any, **named: Any) -> Stretch:
-        stretch = await purge_iterations(*arguments, **named)
-        looked.append(stretch.looked)
-        return stretch
-
-    monkeypatch.setattr(purges, "purge_iterations", counting)
-    monkeypatch.setattr(purges, "UNIT_ROWS", 4)
-    assert await attic.purge("superseded") == 9
-    assert max(looked) == 4
-    assert sum(looked) == 27
-    assert await attic.purge("superseded") == 0
-    assert sum(looked) == 27
-
-
 async def test_a_counter_is_deleted_with_the_last_evaluation_of_its_transaction(attic: Attic) -> None:
     """INVARIANT (T2): no transaction with remaining rows gets a number twice."""
     await attic.sell("sold")
