@@ -9,8 +9,10 @@ from decimal import Decimal
 import pytest
 
 from promenade.engine.outcome import Gap, GrantedItem, Nudge, Outcome, Recommendation
+from promenade.workflows.clockwork.jobs import clock_jobs
 from promenade.workflows.reports.advice import count_shown
-from promenade.workflows.reports.aggregating import aggregate_all
+from promenade.workflows.reports.aggregating import Run, aggregate_all
+from promenade.workflows.reports.rebuilding import begin_rebuild, rebuild_portion
 from promenade.workflows.sales.cancel import CancelCommand, cancel
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.shop import NOON, Shop, identity
@@ -126,3 +128,26 @@ async def test_a_cancelled_sale_has_not_followed_advice_and_leaves_none_open(sho
         await cancel(shop.context, shop.tenant, CancelCommand(name, number))
     assert (await figures(shop))["GAP", TODAY] == (1, 0, ZERO, ZERO)
     assert await shop.rows("advice_open") == []
+
+
+async def test_what_is_purged_within_a_week_changes_neither_a_cancel_nor_a_rebuild(shop: Shop) -> None:
+    """Advice is counted from all evaluations of a sale, so they stay as long as either may happen soon."""
+    for name in ("T-1", "T-2"):
+        await shop.price(name, basket(1))
+        await shop.price(name, basket(2, advised=("GAP",)))
+        await shop.price(name, basket(3))
+        await shop.confirm(name, await shop.price(name, basket(4, with_offer=True)), "off")
+    counted = await figures(shop)
+    assert counted["GAP", TODAY] == (2, 2, Decimal("36.000"), Decimal("4.000"))
+    shop.later(days=7)
+    for name, job in clock_jobs().items():
+        if name.startswith("purge."):
+            cursor = None
+            while (ran := await job.run(shop.context, cursor)).more:
+                cursor = ran.cursor
+    await begin_rebuild(shop.context.database, shop.tenant)
+    while await rebuild_portion(shop.context, shop.tenant, Run(shop.context.new_id), 100) is not None:
+        pass
+    assert await figures(shop) == counted
+    await cancel(shop.context, shop.tenant, CancelCommand("T-1", 4))
+    assert (await figures(shop))["GAP", TODAY] == (2, 1, Decimal("18.000"), Decimal("2.000"))
