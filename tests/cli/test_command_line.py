@@ -261,3 +261,32 @@ def test_a_copy_is_checked_and_its_fault_is_the_exit_code(databases: Databases) 
         assert failed == ["tables"]
     finally:
         databases.drop(url)
+
+
+@pytest.mark.parametrize(
+    ("harm", "check", "said"),
+    [
+        ("UPDATE alembic_version SET version_num = '0000'", "tables", "older than this program"),
+        (None, "file", "finds damage"),
+    ],
+    ids=["older", "damaged"],
+)
+def test_a_copy_is_checked_as_it_is(databases: Databases, harm: str | None, check: str, said: str) -> None:
+    """It is neither upgraded nor taken for one that does not answer."""
+    url = databases.create("sqlite")
+    file = Path(url.removeprefix("sqlite:///"))
+    try:
+        if harm is None:
+            whole = file.read_bytes()
+            file.write_bytes(whole[:4096] + b"\xff" * 8192 + whole[12288:])
+        else:
+            with closing(sqlite3.connect(file)) as copy, copy:
+                copy.execute(harm)
+        before = file.read_bytes()
+        done = attempt("db", "check", "--json", "--database-url", url)
+        (found,) = json.loads(done.stdout)["checks"]
+        assert (done.returncode, found["check"], found["status"]) == (1, check, "FAIL")
+        assert said in found["message"]
+        assert file.read_bytes() == before
+    finally:
+        databases.drop(url)

@@ -27,6 +27,7 @@ from promenade.cli.console import (
     option,
     prepare_database,
     print_rows,
+    require_database,
     run,
     serve_options,
     serving,
@@ -168,7 +169,7 @@ def db_check(as_json: bool, **options: Any) -> None:
     from promenade.store.driver.faults import database_errors
 
     settings = Settings(**options)
-    prepare_database(settings, creates=False)
+    require_database(settings)
     with database_errors():
         findings = run(verify(settings))
     report(findings, as_json=as_json)

@@ -227,7 +227,7 @@ def prepare_database(settings: Settings, *, creates: bool = True) -> None:
     from promenade.store.driver.migrations import is_behind, upgrade
 
     if not creates:
-        _require_database(settings)
+        require_database(settings)
     make_data_dir(settings)
     with database_errors():
         if settings.is_sqlite:
@@ -238,7 +238,7 @@ def prepare_database(settings: Settings, *, creates: bool = True) -> None:
             )
 
 
-def _require_database(settings: Settings) -> None:
+def require_database(settings: Settings) -> None:
     """Raise NotFound (NO_DATABASE) if the SQLite file is not there."""
     from promenade.store.driver.files import file_of
 

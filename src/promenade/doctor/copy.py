@@ -14,20 +14,25 @@ from promenade.store.driver.migrations import HEAD, current, differences
 from promenade.store.verification.references import read_dangling
 from promenade.store.verification.sums import read_differences
 
+_SECONDS_MAX = 24 * 3600.0  # a statement reads tables as a whole
 _KEEP = "Keep this copy as it is, and restore an earlier one, or recover to another moment."
 
 
 async def verify(settings: Settings) -> Sequence[Finding]:
     """Compare what is stored twice, follow every reference, and look at the tables; nothing is changed.
 
-    It reads the whole database. Raises the driver's errors.
+    It reads the whole database. Raises SchemaAheadError and the driver's errors.
     """
     url = settings.database_url
     damage = damage_of(url)
     if damage:
         return [Finding.fail("file", f"SQLite finds damage: {'; '.join(damage)}.", _KEEP)]
-    tables = _tables(url)
-    async with opened(settings) as database:
+    revision = current(url) or ""
+    if revision < HEAD:
+        remedy = "Run `promenade db upgrade`, which keeps a copy of a SQLite file, and check again."
+        return [Finding.fail("tables", f"They are older than this program, which needs {HEAD}.", remedy)]
+    tables = _tables(url, revision)
+    async with opened(settings, seconds_max=_SECONDS_MAX) as database:
         declared, dangling = await database.read(read_dangling, system=True)
         is_store = await database.read(read_store, system=True) is not None
         checks, found = await database.read(partial(read_differences, is_store=is_store), system=True)
@@ -48,8 +53,7 @@ async def verify(settings: Settings) -> Sequence[Finding]:
     ]
 
 
-def _tables(url: str) -> Finding:
-    revision = current(url)
+def _tables(url: str, revision: str) -> Finding:
     if revision != HEAD:
         return Finding.ok("tables", f"They are of another version ({revision}), so they were not compared.")
     found = differences(url)

@@ -84,9 +84,9 @@ def _clock(told: datetime, now: datetime, *, is_file: bool) -> Finding:
 
 
 @asynccontextmanager
-async def opened(settings: Settings) -> AsyncIterator[Database]:
-    """Open the database, and close it at the end."""
-    database = await open_database(settings.database_url)
+async def opened(settings: Settings, *, seconds_max: float = 10.0) -> AsyncIterator[Database]:
+    """Open the database, and close it at the end; ``seconds_max``: what a statement may take."""
+    database = await open_database(settings.database_url, seconds_max=seconds_max)
     try:
         yield database
     finally:

@@ -1,8 +1,10 @@
-"""What an operator asks of a database before anything else: its clock. It is neither made nor upgraded."""
+"""What an operator asks of a database first: its clock, and whether it is damaged. It is neither made nor upgraded."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 
 import sqlalchemy as sa
@@ -10,7 +12,6 @@ import sqlalchemy as sa
 from promenade.store.driver.files import file_of
 from promenade.store.driver.migrations import in_transaction
 
-_DAMAGE = sa.text("PRAGMA integrity_check(5)")
 _CLOCK = sa.text("SELECT clock_timestamp()")
 
 
@@ -32,5 +33,11 @@ def damage_of(url: str) -> Sequence[str]:
     """Return what SQLite finds wrong with its file, at most a few things; PostgreSQL has checksums of its own."""
     if not url.startswith("sqlite"):
         return []
-    found = in_transaction(url, lambda connection: connection.execute(_DAMAGE).scalars().all())
-    return [str(one) for one in found if one != "ok"]
+    with closing(sqlite3.connect(str(file_of(url)))) as connection:  # it reads, so whoever sells may write meanwhile
+        try:
+            found = connection.execute("PRAGMA integrity_check(5)").fetchall()
+        except sqlite3.OperationalError:
+            raise  # it cannot be read now, which says nothing about what is in it
+        except sqlite3.DatabaseError as error:
+            return [str(error)]
+    return [str(one) for (one,) in found if one != "ok"]

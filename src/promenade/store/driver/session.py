@@ -47,9 +47,8 @@ async def open_database(url: str, *, waiting_max: int = 2048, seconds_max: float
 class Replicated(Database):
     """Reads from a streaming ``replica``, and writes to ``primary``: for reports, which may be a moment old.
 
-    It owns neither of them: who opened them closes them.
-
-    If the replica is gone, reads raise `Unavailable`: the primary would get their load just when it hurts most.
+    It owns neither of them: who opened them closes them. If the replica is gone, reads raise `Unavailable`: the primary
+    would get their load just when it hurts most.
     """
 
     def __init__(self, primary: Database, replica: Database) -> None:

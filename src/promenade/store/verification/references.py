@@ -11,15 +11,12 @@ from promenade.store.driver.unit import Session
 
 __all__ = ["read_dangling"]
 
-_SECONDS_MAX = 24 * 3600.0
-
 
 async def read_dangling(session: Session) -> tuple[int, Sequence[tuple[str, int]]]:
     """Return how many references the tables declare, and those with rows that lead nowhere, with their number.
 
     The session must see all tenants.
     """
-    session.limit(_SECONDS_MAX)
     declared, found = 0, []
     for table in metadata.sorted_tables:
         for reference in table.constraints:

@@ -20,7 +20,6 @@ from promenade.store.sales.log_parts import part_rows
 __all__ = ["Difference", "read_differences"]
 
 EXAMPLES_MAX = 5
-_SECONDS_MAX = 24 * 3600.0
 
 _BUDGETS = table("Budgets")
 _CONSUMPTIONS = table("BudgetConsumptions")
@@ -50,7 +49,6 @@ async def read_differences(session: Session, *, is_store: bool = False) -> tuple
 
     ``is_store``: the database is a store's, whose shares are parts of the cloud's budgets.
     """
-    session.limit(_SECONDS_MAX)
     checks, found = [], []
     for check, wrong in _comparisons(is_store=is_store):
         checks.append(check)
