@@ -29,7 +29,10 @@ from benchmarks.scale import Scale
 from benchmarks.shop import Shop, open_shop
 from promenade.app import Cloud
 from promenade.settings import Settings
-from promenade.store.driver import postgresql, sqlite, sqlite_line, unit
+from promenade.store.driver import unit
+from promenade.store.driver.postgresql import database as postgresql
+from promenade.store.driver.sqlite import database as sqlite
+from promenade.store.driver.sqlite import line as sqlite_line
 from promenade.web.access.auth import Authenticator
 from promenade.web.http.connection import Connection, Connections
 from promenade.web.http.endpoint import Edge

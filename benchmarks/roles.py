@@ -7,7 +7,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
-from promenade.store.driver.roles import grant
+from promenade.store.driver.postgresql.roles import grant
 
 __all__ = ["as_served"]
 

@@ -93,9 +93,9 @@ POS = (
     "promenade/workflows/sales/side_effects",
     "promenade/workflows/sales/side_effects_requeue",
     "promenade/workflows/coupons/till_issue",
-    "promenade/store/driver/postgresql",
-    "promenade/store/driver/sqlite",
-    "promenade/store/driver/sqlite_line",
+    "promenade/store/driver/postgresql/database",
+    "promenade/store/driver/sqlite/database",
+    "promenade/store/driver/sqlite/line",
     "promenade/store/driver/unit",
 )
 PUBLIC = (
@@ -214,9 +214,9 @@ SYNC = (
     "promenade/web/sync/",
     "promenade/web/http/validation",
     "promenade/workflows/sync/",
-    "promenade/store/driver/postgresql",
-    "promenade/store/driver/sqlite",
-    "promenade/store/driver/sqlite_line",
+    "promenade/store/driver/postgresql/database",
+    "promenade/store/driver/sqlite/database",
+    "promenade/store/driver/sqlite/line",
     "promenade/store/driver/unit",
 )
 TABLES = ("odata_server/engines", "odata_server/sql_source", "odata_server/tables/")

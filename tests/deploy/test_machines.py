@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 
-from promenade.store.driver.postgresql import CONNECTIONS, HOT_CONNECTIONS
+from promenade.store.driver.postgresql.database import CONNECTIONS, HOT_CONNECTIONS
 from tests.deploy.options import variables_of
 from tests.deploy.psql import environment
 from tests.kit.databases import Databases, past_the_wall

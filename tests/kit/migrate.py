@@ -14,6 +14,6 @@ def migrate(url: str) -> None:
 
 def grant(url: str, role: str) -> None:
     """Let ``role`` serve the database at ``url``, as `promenade db grant` does."""
-    from promenade.store.driver.roles import grant as grant_what_serving_needs
+    from promenade.store.driver.postgresql.roles import grant as grant_what_serving_needs
 
     grant_what_serving_needs(url, role)

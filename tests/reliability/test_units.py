@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from promenade.errors import Unavailable
 from promenade.store.driver.schema import table
 from promenade.store.driver.session import Database, Session
-from promenade.store.driver.sqlite_line import Line, SqliteSession
+from promenade.store.driver.sqlite.line import Line, SqliteSession
 
 USAGE = table("promotion_usage")
 

@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 from asyncpg.prepared_stmt import PreparedStatement
 
-from promenade.store.driver.sqlite import SqliteDatabase
+from promenade.store.driver.sqlite.database import SqliteDatabase
 from promenade.store.driver.unit import Database, Session
 from tests.kit.in_process import SERVICE_THREAD
 

@@ -184,7 +184,7 @@ def db_grant(role: str, **options: Any) -> None:
     Once is enough: tables of later upgrades are included.
     """
     from promenade.store.driver.faults import database_errors
-    from promenade.store.driver.roles import grant
+    from promenade.store.driver.postgresql.roles import grant
 
     settings = Settings(**options)
     if settings.is_sqlite:

@@ -207,7 +207,7 @@ def make_data_dir(settings: Settings) -> None:
 
     If it holds other things than the database, it belongs to others, too, and is left as it is.
     """
-    from promenade.store.driver.files import file_of, take_from_others
+    from promenade.store.driver.sqlite.files import file_of, take_from_others
 
     if settings.database is not None:
         return
@@ -240,7 +240,7 @@ def prepare_database(settings: Settings, *, creates: bool = True) -> None:
 
 def require_database(settings: Settings) -> None:
     """Raise NotFound (NO_DATABASE) if the SQLite file is not there."""
-    from promenade.store.driver.files import file_of
+    from promenade.store.driver.sqlite.files import file_of
 
     file = file_of(settings.database_url)
     if file is not None and not file.exists():
@@ -253,7 +253,7 @@ def warn_of_needless_power(settings: Settings) -> None:
     if settings.is_sqlite:
         return
     from promenade.store.driver.faults import database_errors
-    from promenade.store.driver.roles import needless_power
+    from promenade.store.driver.postgresql.roles import needless_power
 
     with database_errors():
         found = needless_power(settings.database_url)
@@ -266,7 +266,7 @@ def warn_of_needless_power(settings: Settings) -> None:
 @contextlib.contextmanager
 def serving(settings: Settings) -> Iterator[None]:
     """Prepare the database; on SQLite, only this process may serve it."""
-    from promenade.store.driver.sole import sole_process
+    from promenade.store.driver.sqlite.sole import sole_process
 
     make_data_dir(settings)
     with sole_process(settings.database_url):

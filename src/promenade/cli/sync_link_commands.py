@@ -98,7 +98,7 @@ def _agree(replaced: Mapping[str, int], yes: bool) -> None:
 
 
 def _keep_copy(settings: Settings, at: datetime) -> None:
-    from promenade.store.driver.files import copy_beside
+    from promenade.store.driver.sqlite.files import copy_beside
 
     copy = copy_beside(settings.database_url, "before-link", at)
     if copy is None:

@@ -11,10 +11,10 @@ from promenade.errors import Unavailable
 from promenade.settings import Settings
 from promenade.store.driver.checkup import clock_of
 from promenade.store.driver.faults import database_errors
-from promenade.store.driver.files import file_of
 from promenade.store.driver.migrations import HEAD, current
-from promenade.store.driver.roles import needless_power
+from promenade.store.driver.postgresql.roles import needless_power
 from promenade.store.driver.session import open_database
+from promenade.store.driver.sqlite.files import file_of
 from promenade.store.driver.unit import Database
 
 PATIENCE_SECONDS = 5.0

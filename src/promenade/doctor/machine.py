@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from promenade.doctor.findings import Finding, judge_expiry
 from promenade.settings import Settings
-from promenade.store.driver.files import file_of
+from promenade.store.driver.sqlite.files import file_of
 
 _MEGABYTE = 1_000_000
 _FREE_MIN, _FREE_SCARCE = 200 * _MEGABYTE, 2_000 * _MEGABYTE

@@ -12,7 +12,7 @@ import pytest
 from promenade.cli.console import prepare_database
 from promenade.settings import Settings
 from promenade.store.driver.session import open_database
-from promenade.store.driver.sole import sole_process
+from promenade.store.driver.sqlite.sole import sole_process
 
 
 @pytest.fixture

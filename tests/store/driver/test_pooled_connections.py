@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 import pytest
 from sqlalchemy import func, select
 
-from promenade.store.driver.hot_connections import IDLE_SECONDS_MAX
+from promenade.store.driver.postgresql.hot_connections import IDLE_SECONDS_MAX
 from promenade.store.driver.session import Database, Session, open_database
 from tests.kit.databases import Databases
 
@@ -42,9 +42,9 @@ async def test_sequential_units_reuse_the_same_connection(postgresql: Database) 
 async def test_a_connection_that_idled_long_is_replaced(postgresql: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     first = await process_of_a_unit(postgresql)
     now = time.monotonic()
-    monkeypatch.setattr("promenade.store.driver.postgresql.monotonic", lambda: now + IDLE_SECONDS_MAX - 60)
+    monkeypatch.setattr("promenade.store.driver.postgresql.database.monotonic", lambda: now + IDLE_SECONDS_MAX - 60)
     assert await process_of_a_unit(postgresql) == first
-    monkeypatch.setattr("promenade.store.driver.postgresql.monotonic", lambda: now + 2 * IDLE_SECONDS_MAX)
+    monkeypatch.setattr("promenade.store.driver.postgresql.database.monotonic", lambda: now + 2 * IDLE_SECONDS_MAX)
     second = await process_of_a_unit(postgresql)
     assert second != first
     assert await process_of_a_unit(postgresql) == second

@@ -23,7 +23,7 @@ from promenade.errors import Invalid, Unavailable
 from promenade.store.authoring import statements
 from promenade.store.driver import tenancy, unit
 from promenade.store.driver.hot import HOT
-from promenade.store.driver.roles import grant, needless_power
+from promenade.store.driver.postgresql.roles import grant, needless_power
 from promenade.store.driver.row_security import SETTING, statement_for
 from promenade.store.driver.schema import metadata, table
 from promenade.store.driver.session import Database, Session, open_database

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import select
 
 from promenade.store.driver.hot import HOT
-from promenade.store.driver.postgresql import PostgresqlDatabase
+from promenade.store.driver.postgresql.database import PostgresqlDatabase
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.sales.usage import count_applications

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
-from promenade.store.driver.files import file_of
 from promenade.store.driver.migrations import in_transaction
+from promenade.store.driver.sqlite.files import file_of
 
 _CLOCK = sa.text("SELECT clock_timestamp()")
 

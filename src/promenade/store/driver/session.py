@@ -34,11 +34,11 @@ async def open_database(url: str, *, waiting_max: int = 2048, seconds_max: float
     either a unit fails with `Unavailable`. Raises ValueError for any other kind of URL.
     """
     if url.startswith("sqlite"):
-        from promenade.store.driver.sqlite import SqliteDatabase
+        from promenade.store.driver.sqlite.database import SqliteDatabase
 
         return await SqliteDatabase.open(url, waiting_max=waiting_max, seconds_max=seconds_max)
     if url.startswith("postgres"):
-        from promenade.store.driver.postgresql import PostgresqlDatabase
+        from promenade.store.driver.postgresql.database import PostgresqlDatabase
 
         return await PostgresqlDatabase.open(url, waiting_max=waiting_max, seconds_max=seconds_max)
     raise ValueError(f"unsupported database {url.partition(':')[0]}: give sqlite:///path or postgresql://...")

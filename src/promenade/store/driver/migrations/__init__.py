@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.pool import NullPool
 
-from promenade.store.driver.files import copy_beside, keep_private
+from promenade.store.driver.sqlite.files import copy_beside, keep_private
 
 if TYPE_CHECKING:
     from alembic.config import Config

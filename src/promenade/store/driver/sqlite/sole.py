@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from sqlalchemy.engine import make_url
 
 from promenade.errors import Unavailable
-from promenade.store.driver.files import keep_private
+from promenade.store.driver.sqlite.files import keep_private
 
 
 @contextmanager

@@ -23,9 +23,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from odata_server.sql.connection import Kept
 from promenade.errors import Unavailable
 from promenade.store.driver.hot import HOT, RolledBack
-from promenade.store.driver.hot_connections import IDLE_SECONDS_MAX, HotConnections
 from promenade.store.driver.kept import Form, form_of
 from promenade.store.driver.plain_insert import PlainInserts, Upsert
+from promenade.store.driver.postgresql.hot_connections import IDLE_SECONDS_MAX, HotConnections
 from promenade.store.driver.row_security import EVERY_TENANT, NO_TENANT, of_tenant, setting_of, statement_for
 from promenade.store.driver.sqlalchemy_private import is_read_only, set_transaction, statement_cache
 from promenade.store.driver.tenancy import Params, Scope, acting, admit, guard_dialect

@@ -22,9 +22,9 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
 
 from promenade.errors import Unavailable
-from promenade.store.driver.files import keep_private
 from promenade.store.driver.hot import HOT
-from promenade.store.driver.sqlite_line import Line, SqliteSession, drive, translated, unavailable
+from promenade.store.driver.sqlite.files import keep_private
+from promenade.store.driver.sqlite.line import Line, SqliteSession, drive, translated, unavailable
 from promenade.store.driver.tenancy import NOBODY, Scope
 from promenade.store.driver.unit import Database, Load, Session, Work
 

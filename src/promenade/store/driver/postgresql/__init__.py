@@ -1,0 +1,1 @@
+"""PostgreSQL: connections to the server, and the roles that they have there."""
