@@ -55,7 +55,7 @@ async def verify(settings: Settings) -> Sequence[Finding]:
 
 def _tables(url: str, revision: str) -> Finding:
     if revision != HEAD:
-        return Finding.ok("tables", f"They are of another version ({revision}), so they were not compared.")
+        return Finding.ok("tables", f"They are of a newer version ({revision}), so they were not compared.")
     found = differences(url)
     if found:
         remedy = "Restore tables and indexes as the dump has them."
