@@ -25,7 +25,10 @@ def customer() -> None:
 @option("--tenant", "tenant_id", required=True, help="The tenant whose customer it is.")
 @database_options
 def customer_export(customer_id: str, tenant_id: str, **options: Any) -> None:
-    """Print everything that is stored under the ID CUSTOMER, one JSON object {"kind", "values"} on each line."""
+    """Print the rows that name the ID CUSTOMER, one JSON object {"kind", "values"} on each line.
+
+    Codes of coupons are left out; the page on data protection says what else is.
+    """
 
     async def work(database: Database) -> None:
         from promenade.workflows.access.customers import export_customer

@@ -1,4 +1,4 @@
-"""Tell a person what is stored about them: everything in which a retailer's customer is named, by the customer's ID."""
+"""Tell a person what is stored about them: the rows that name a retailer's customer, by the customer's ID."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Record:
 
 
 async def export_customer(database: Database, tenant_id: str, customer_id: str) -> AsyncIterator[Record]:
-    """Yield everything that is stored of a tenant under a customer's ID, table by table.
+    """Yield the rows of a tenant that name a customer's ID, table by table.
 
     A calculation log comes with its lines and promotions, and with the basket as the till sent it while that is kept.
     Reads in short units of work, so what is written meanwhile may or may not be told. Raises Invalid (VALUE_REQUIRED,
