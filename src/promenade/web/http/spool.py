@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Any, Self
 
 from starlette.types import Receive, Scope
 
@@ -64,7 +64,7 @@ class SpooledBody:
             async with asyncio.timeout(_SECONDS_MAX):
                 if declared is not None and MEMORY_BYTES_MAX < int(declared) <= SPOOLED_BYTES_MAX:
                     await room()
-                    self._file = await asyncio.to_thread(tempfile.TemporaryFile)
+                    self._file = await _new_file()
                 await self._collect(receive, room)
         except TimeoutError:
             raise Invalid("BODY_TOO_SLOW", f"The body did not arrive within {_SECONDS_MAX:.0f} s.") from None
@@ -91,7 +91,7 @@ class SpooledBody:
             if len(waiting) > MEMORY_BYTES_MAX:
                 if self._file is None:
                     await room()
-                    self._file = await asyncio.to_thread(tempfile.TemporaryFile)
+                    self._file = await _new_file()
                 await asyncio.to_thread(self._file.write, waiting)
                 waiting = bytearray()
         if total > SPOOLED_BYTES_MAX:
@@ -108,6 +108,21 @@ class SpooledBody:
             pages = until - until % mmap.PAGESIZE
             if pages:
                 self._map.madvise(mmap.MADV_DONTNEED, 0, pages)
+
+
+async def _new_file() -> IO[bytes]:
+    """Make an unnamed file. If the time is up meanwhile, the thread goes on, and what it makes is closed."""
+    making = asyncio.ensure_future(asyncio.to_thread(tempfile.TemporaryFile))
+    try:
+        return await asyncio.shield(making)
+    except asyncio.CancelledError:
+        making.add_done_callback(_close)
+        raise
+
+
+def _close(made: asyncio.Future[Any]) -> None:
+    if not made.cancelled() and made.exception() is None:
+        made.result().close()
 
 
 def _mapped(file: IO[bytes], rest: bytearray) -> mmap.mmap:

@@ -9,6 +9,7 @@ import json
 import os
 import socket
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -280,6 +281,29 @@ async def test_a_body_that_does_not_arrive_is_not_waited_for_for_ever(monkeypatc
         with pytest.raises(Invalid) as refused:
             await body.read(scope(2 * MIB), never, _no_room)
     assert refused.value.code == "BODY_TOO_SLOW"
+
+
+async def test_a_file_that_is_made_too_late_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time is up while a thread makes the file."""
+    go, closed = threading.Event(), threading.Event()
+
+    class Made:
+        def __init__(self) -> None:
+            assert go.wait(60)
+
+        def close(self) -> None:
+            closed.set()
+
+    async def never() -> Any:
+        raise AssertionError("there is no file yet")
+
+    monkeypatch.setattr(spool, "_SECONDS_MAX", 0.05)
+    monkeypatch.setattr(tempfile, "TemporaryFile", Made)
+    async with SpooledBody() as body:
+        with pytest.raises(Invalid, match="did not arrive"):
+            await body.read(scope(2 * MIB), never, _no_room)
+    go.set()
+    assert await asyncio.to_thread(closed.wait, 60)
 
 
 async def test_a_full_disk_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
