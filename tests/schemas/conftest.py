@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import httpx2
@@ -36,7 +37,8 @@ class Served:
     dialect: Dialect
     session_seed: int
     token: str
-    till_token: str
+    new_till_token: Callable[[], str]
+    """Makes another client of the shop."""
     manager_token: str
 
 
@@ -88,7 +90,8 @@ def served(request: pytest.FixtureRequest, databases: Databases, logs: Path) -> 
 
     integrator = token(MINE, "PublicApi.Read", "PublicApi.Write")
     _sell_to_rivals(service.url, token(RIVAL, "svc.POSReader", "svc.Admin"))
-    till, manager = token(SHOP, "svc.POSReader", "svc.Admin"), token(MINE, "svc.PromotionManager")
-    yield Served(service, request.param, request.config.stash[SEED], integrator, till, manager)
+    new_till = partial(token, SHOP, "svc.POSReader", "svc.Admin")
+    manager = token(MINE, "svc.PromotionManager")
+    yield Served(service, request.param, request.config.stash[SEED], integrator, new_till, manager)
     service.kill()
     databases.drop(database_url)

@@ -26,8 +26,10 @@ FOREIGN = {
     identity(THEIRS, entity.set_name, number): entity.set_name for entity in in_order() for number in range(1, ROWS + 1)
 }
 """Every key of the other tenant."""
-COUPON_CODES = ("SAVE-1", "SAVE-2", "SAVE-3")
+COUPON_CODES = tuple(f"SAVE-{number}" for number in range(1, 501))
 """Codes of the shop that the POS service is tested with; their type is called Save."""
+_SHARED_CODES = COUPON_CODES[:3]
+"""Those that half of the requests meet at. Most others stay fresh: a redeemed code is refused by most operations."""
 RIVALS = "RIVALS-OWN"
 """Is in the texts of another shop's rows, and in no request."""
 _UUID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
@@ -136,11 +138,11 @@ class PublicRequests:
 
 
 class PosRequests:
-    """Prepares one run's requests to the POS service. ``evaluate`` sends a request and returns its response."""
+    """Prepares one run's requests to the POS service. ``send``: operation and body -> the response's body."""
 
-    def __init__(self, seed: int, evaluate: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    def __init__(self, seed: int, send: Callable[[str, dict[str, Any]], dict[str, Any]]) -> None:
         self._random = random.Random(seed)
-        self._evaluate = evaluate
+        self._send = send
         self._numbers = itertools.count(1)
         self._sold: list[dict[str, Any]] = []
 
@@ -148,19 +150,20 @@ class PosRequests:
         """Insert baskets of an existing shop, confirms of evaluated baskets, and confirmed sales."""
         if self._random.random() < 0.1:
             return
-        if case.path_parameters and "transactionId" in case.path_parameters and self._sold:
-            case.path_parameters = dict(case.path_parameters) | self._random.choice(self._sold)
+        if case.path_parameters and "transactionId" in case.path_parameters:
+            case.path_parameters = dict(case.path_parameters) | self._sale()
         elif "coupon" in case.operation.path.lower():
             if isinstance(case.body, dict):
                 case.body = self._coupon(case.operation.path.lower(), case.body)
-        elif case.operation.path.endswith("cancel") and self._sold:
+        elif case.operation.path.endswith("cancel"):
             if isinstance(case.body, dict):
-                case.body = self._random.choice(self._sold) | self._some(case.body)
+                case.body = self._sale() | self._some(case.body)
         elif isinstance(case.body, dict):
             made = case.body.get("request")
             made = made if isinstance(made, dict) else {}
             confirms = case.operation.path.endswith("confirm")
-            case.body = {"request": self._confirmation(made) if confirms else self._basket(made)}
+            number = f"sale-{next(self._numbers)}"  # the rivals have sales of the first of these numbers
+            case.body = {"request": self._confirmation(made, number) if confirms else self._basket(made)}
 
     def judge(self, case: Any, response: Any) -> str | None:
         """Return a fault if the response shows a row of another tenant, or the request named one and succeeded."""
@@ -184,15 +187,23 @@ class PosRequests:
         return {"items": [item(), item(**self._some(line))], **sound, **self._some(made)}
 
     def _coupon(self, path: str, made: dict[str, Any]) -> dict[str, Any]:
-        """Return a body with an existing coupon type, or with a code that few other requests use."""
+        """Return a body with an existing coupon type, or with a code that other requests use too, or none does."""
         if "issue" in path:
             return {"couponTypeName": "Save", "customerId": "C1", **self._some(made)}
-        sound = {"code": self._random.choice(COUPON_CODES), "transactionId": "T1", "customerId": "C1"}
+        codes = self._random.choice((_SHARED_CODES, COUPON_CODES))
+        sound = {"code": self._random.choice(codes), "transactionId": "T1", "customerId": "C1"}
         return made | sound | self._some(made)
 
-    def _confirmation(self, made: dict[str, Any]) -> dict[str, Any]:
-        transaction_id = f"sale-{next(self._numbers)}"
-        header = self._evaluate(basket(header={"transactionId": transaction_id}))["meta"]["header"]
+    def _sale(self) -> dict[str, Any]:
+        """Return what names a sale: one of before, which may have been refused, or a new one."""
+        if not self._sold or self._random.random() < 0.5:
+            new = self._confirmation({}, f"sale-{self._random.getrandbits(64)}")
+            self._send("confirm", {"request": new})
+            return self._sold[-1]
+        return self._random.choice(self._sold)
+
+    def _confirmation(self, made: dict[str, Any], transaction_id: str) -> dict[str, Any]:
+        header = self._send("evaluate", basket(header={"transactionId": transaction_id}))["meta"]["header"]
         self._sold.append({"transactionId": transaction_id, "transactionCounter": header["transactionCounter"]})
         applied = [{"promotionId": PROMOTION_ID, "totalDiscount": "1.00"}]
         return {"header": header, "transactionId": transaction_id, "appliedPromotions": applied, **self._some(made)}
