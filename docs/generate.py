@@ -134,7 +134,7 @@ _PROCESS_METRICS = (
     ("process_cpu_seconds_total", "counter", "Processor time of all processes of the server."),
     ("process_resident_memory_bytes", "gauge", "Memory of all of them; what they share is counted once for each."),
     ("process_virtual_memory_bytes", "gauge", "Their address spaces."),
-    ("process_open_fds", "gauge", "Open files and connections of all of them."),
+    ("process_open_fds", "gauge", "Open files and connections of the one that has most."),
     ("process_max_fds", "gauge", "How many one process may open."),
     ("process_start_time_seconds", "gauge", "When the youngest of them started, in seconds since 1970."),
 )

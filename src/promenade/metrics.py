@@ -245,7 +245,7 @@ _OF_PROCESSES: dict[str, _Sum] = {  # how those of several processes become one
     "process_cpu_seconds": sum,
     "process_resident_memory_bytes": sum,
     "process_virtual_memory_bytes": sum,
-    "process_open_fds": sum,
+    "process_open_fds": max,  # a limit of files is that of one process
     "process_max_fds": min,
     "process_start_time_seconds": max,
 }

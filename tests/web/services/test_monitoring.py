@@ -195,7 +195,7 @@ def test_several_processes_add_up_their_metrics(databases: Databases, server: St
     assert memory is not None
     assert float(memory[1]) > 100e6
     queues = re.findall(r'^svc_queue_length\{queue="(\w+)"\} 0.0$', text, re.MULTILINE)
-    assert sorted(queues) == ["coupon_codes", "deliveries", "events", "forecasts", "imports", "side_effects"]
+    assert sorted(queues) == ["coupon_codes", "deliveries", "events", "forecasts", "imports", "reports", "side_effects"]
     eventually(
         lambda: 'svc_database_connections{state="limit"} 40.0' in httpx2.get(f"{service.url}/metrics", timeout=60).text
     )

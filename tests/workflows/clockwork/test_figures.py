@@ -79,6 +79,14 @@ async def test_queues_say_how_many_wait_in_all_tenants_and_since_when(database: 
     assert found.side_effects_failed == 2
 
 
+async def test_sales_that_reports_do_not_count_yet_are_a_queue(database: Database) -> None:
+    old, new = AT - timedelta(hours=2), AT - timedelta(hours=1)
+    counted = job("COMPLETED") | {"reported": True, "enqueued_at": old - timedelta(days=1)}
+    waiting = job("COMPLETED") | {"enqueued_at": old}
+    await put(database, "side_effect_jobs", counted, waiting, job("PENDING", 0, "other") | {"enqueued_at": new})
+    assert (await read(database)).queues["reports"] == (2, old)
+
+
 async def test_counting_stops_at_a_limit(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "COUNTED_MAX", 3)
     await put(database, "side_effect_jobs", *(job("PENDING", age) for age in range(100, 106)))
@@ -191,6 +199,19 @@ def test_every_metric_of_a_tenant_is_bounded(monkeypatch: pytest.MonkeyPatch) ->
             child = metric.labels("t-1", *("x" for _ in labels[1:]))
             assert child._labelvalues[0] == metrics.OTHER_TENANTS, metric
             metric.remove(metrics.OTHER_TENANTS, *("x" for _ in labels[1:]))
+
+
+def test_open_files_are_those_of_the_process_that_has_most() -> None:
+    idle = subprocess.Popen(["sleep", "600"])
+    try:
+        pids = [os.getpid(), idle.pid]
+        few, many = sorted(len(list(Path(f"/proc/{pid}/fd").iterdir())) for pid in pids)
+        values = {family.name: family.samples[0].value for family in metrics._Processes(pids).collect()}
+    finally:
+        idle.kill()
+        idle.wait()
+    assert few < many
+    assert few < values["process_open_fds"] < few + many
 
 
 def test_what_a_killed_process_had_in_hand_is_forgotten(tmp_path: Path) -> None:

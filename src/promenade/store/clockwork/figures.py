@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, case, func, select
+from sqlalchemy import ColumnElement, and_, case, func, select, text
+from sqlalchemy.sql.elements import TextClause
 
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
@@ -28,13 +29,15 @@ _SCHEDULES = table("CouponRefillSchedules")
 _COUNTS = table("coupon_type_counts")
 _BUDGETS = table("Budgets")
 
-_MOMENTS: Mapping[str, tuple[ColumnElement[datetime], ColumnElement[bool] | None, bool]] = {
+_MOMENTS: Mapping[str, tuple[ColumnElement[datetime], ColumnElement[bool] | TextClause | None, bool]] = {
     # What waits since when, under which condition, and whether an index gives the oldest first.
     "side_effects": (_JOBS.c.due_at, _JOBS.c.status == "PENDING", True),
     "events": (_EVENTS.c.created_at, _EVENTS.c.dispatched_at.is_(None), True),
     "deliveries": (table("webhook_queue").c.due_at, None, False),
     "imports": (table("import_work").c.due_at, None, True),
     "forecasts": (table("forecast_jobs").c.due_at, None, False),
+    # Sales that reports do not count yet, in the words of the index.
+    "reports": (_JOBS.c.enqueued_at, text("NOT side_effect_jobs.reported"), False),
     "coupon_codes": (_BATCHES.c.modified_at, _BATCHES.c.status.in_(("QUEUED", "RUNNING")), False),
 }
 QUEUES = tuple(_MOMENTS)
