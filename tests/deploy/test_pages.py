@@ -14,7 +14,8 @@ ROOT = Path(__file__).parent.parent.parent
 PAGES = [
     ROOT / "deploy/README.md",
     *(ROOT / f"docs/how-to/{name}.md" for name in (
-        "first-cloud-tenant", "scaling-out", "backup-and-restore", "upgrade-without-downtime", "sap-replication"
+        "alerts", "first-cloud-tenant", "scaling-out", "backup-and-restore", "upgrade-without-downtime",
+        "sap-replication",
     )),
 ]  # fmt: skip
 TYPED = re.compile(r"(?:^run|promenade-entrypoint|/bin/promenade|^ *promenade) ([a-z].*)$", re.MULTILINE)
