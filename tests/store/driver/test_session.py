@@ -14,6 +14,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from odata_server.sql.connection import Kept
 from promenade.errors import Invalid, Unavailable
+from promenade.log import request_fields, serve_request, stop_serving
 from promenade.store.driver.schema import table
 from promenade.store.driver.session import Database, Session, open_database
 from tests.kit.databases import Databases
@@ -49,6 +50,24 @@ async def test_a_unit_is_committed_when_it_returns(database: Database) -> None:
 
     assert await database.write(work, tenant="a") == "done"
     assert await stored(database) == ["p1", "p2"]
+
+
+async def test_a_unit_belongs_to_the_request_that_it_is_of(database: Database) -> None:
+    async def of_request(name: str) -> list[str]:
+        """Return which request the lines that a write and a read log would name."""
+
+        async def named(session: Session) -> str:
+            await session.execute(select(USAGE.c.promotion_id))
+            return request_fields()["correlation_id"]
+
+        outside = serve_request(name)
+        try:
+            return [await database.write(named, system=True), await database.read(named, system=True)]
+        finally:
+            stop_serving(outside)
+
+    found = await asyncio.gather(*(of_request(f"c-{number}") for number in range(20)))
+    assert found == [[f"c-{number}"] * 2 for number in range(20)]
 
 
 async def test_a_unit_that_raises_is_rolled_back_and_affects_no_other_unit(database: Database) -> None:

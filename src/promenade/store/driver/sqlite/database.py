@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import copy_context
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar, cast
@@ -217,7 +218,8 @@ class SqliteDatabase(Database):
             raise translated(error) from error
 
     async def _write(self, work: Work[T], scope: Scope, durable: bool) -> T:
-        return cast("T", await self._queued(lambda session: drive(work(session)), scope, durable))
+        here = copy_context()  # of the request, which the unit's events and lines of the log name
+        return cast("T", await self._queued(lambda session: here.run(drive, work(session)), scope, durable))
 
     async def _queued(
         self, run: Callable[[SqliteSession], Any], scope: Scope, durable: bool, is_hot: bool = False
@@ -280,7 +282,8 @@ class SqliteDatabase(Database):
     async def _read(self, work: Work[T], scope: Scope) -> T:
         self._take_place()
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._readers, self._read_now, work, scope)
+            run = copy_context().run
+            return await asyncio.get_running_loop().run_in_executor(self._readers, run, self._read_now, work, scope)
         finally:
             self._waiting -= 1
 
