@@ -9,6 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from zxcvbn.frequency_lists import FREQUENCY_LISTS
 
 from promenade.errors import Conflict, Invalid, NotFound, PromenadeError, TooMany
 from promenade.model.declare import Service
@@ -17,7 +18,7 @@ from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Database, Session
 from promenade.workflows.access.clients import create_client
 from promenade.workflows.access.one_time_codes import code_at, step_of, text_of_key
-from promenade.workflows.access.passwords import NOBODYS, Passwords
+from promenade.workflows.access.passwords import NOBODYS, Passwords, require_unguessable
 from promenade.workflows.access.people import Chosen, People, change_person, invite_person
 from promenade.workflows.access.person_sessions import SessionDirectory, SignedIn, end_session, renew_session
 from promenade.workflows.access.tenants import create_tenant
@@ -147,6 +148,57 @@ async def test_what_is_chosen_wrongly_leaves_the_link_as_it_is(house: House, cho
         await house.people.accept(invitation, given)
     assert refused.value.code == code
     await house.people.accept(invitation, Chosen(PASSWORD, KEY, house.code()))
+
+
+async def test_a_password_that_is_guessed_first_is_refused_and_leaves_the_link_as_it_is(house: House) -> None:
+    invitation = await house.invite("rosa.plan")
+    for password in ("Password1!", "rosa.plan", "Acme2026"):
+        with pytest.raises(Invalid) as refused:
+            await house.people.accept(invitation, Chosen(password))
+        assert (refused.value.code, refused.value.target) == ("PASSWORD_GUESSABLE", "password")
+    await house.people.accept(invitation, Chosen(PASSWORD))
+
+
+@pytest.mark.parametrize(
+    "password",
+    ["password", "12345678", "Password1!", "p4ssw0rd", "qwertyuiop", "aaaaaaaaaaaa", "03.02.1984", "passwordpassword",
+     "Promenade2026", "promotionmanager", "rosa.plan", "Rosa1984", "Rosa Plan", "acme2026", "Coupons!"],
+)  # fmt: skip
+def test_variants_and_words_around_the_person_and_this_program_are_refused(password: str) -> None:
+    with pytest.raises(Invalid, match="among the first"):
+        require_unguessable(password, ("rosa.plan", "Rosa Plan", "acme"))
+
+
+def test_the_passwords_that_leak_most_often_are_refused() -> None:
+    known = [one for one in FREQUENCY_LISTS["passwords"] if len(one) >= 8]
+    assert len(known) > 3000
+    for password in known[:3000]:
+        with pytest.raises(Invalid, match="among the first"):
+            require_unguessable(password)
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        "correct horse",
+        "zwei blaue Pferde",
+        "7 Zwerge im Wald",
+        "äöüßéñ漢字",
+        "kvmxqzwtj",
+        "95731846027516",
+        "    ~    |",
+    ],
+)
+def test_no_kind_of_character_is_required_or_refused(password: str) -> None:
+    require_unguessable(password, ("rosa", None, "acme"))
+
+
+async def test_a_password_may_have_many_characters_and_all_of_them_count(house: House) -> None:
+    long = "(!$!0([$37%({2514420|[5@" * 40  # to look at all of it for variants would take minutes
+    await house.people.accept(await house.invite(), Chosen(long))
+    assert await house.sign_in(long[:-1] + "#") is None
+    assert await house.sign_in(long.upper() + " ") is None
+    assert await house.sign_in(long) is not None
 
 
 async def test_no_client_gets_the_name_of_a_person_of_its_tenant(house: House) -> None:

@@ -106,13 +106,13 @@ class People:
     async def accept(self, invitation: str, chosen: Chosen) -> None:
         """Store what the person has chosen; the link ends with it.
 
-        Raises NotFound (INVITATION_INVALID), Invalid (PASSWORD_TOO_SHORT, PASSWORD_TOO_LONG, CODE_REQUIRED, CODE_WRONG)
-        and TooMany.
+        Raises NotFound (INVITATION_INVALID), Invalid (PASSWORD_TOO_SHORT, PASSWORD_TOO_LONG, PASSWORD_GUESSABLE,
+        CODE_REQUIRED, CODE_WRONG) and TooMany.
         """
         row = await self._invited(invitation)
         at = self._clock()
         key, step = _app_of(chosen, at, is_required=row.code_required)
-        hashed = await self._passwords.hash(chosen.password)
+        hashed = await self._passwords.hash_new(chosen.password, (row.user_name, row.name, row.tenant_id))
         values = {"password_hash": hashed, "password_since": at, "code_key": key, "code_step": step,
                   "code_since": None if key is None else at}  # fmt: skip
 

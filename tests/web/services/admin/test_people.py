@@ -170,6 +170,7 @@ def test_a_link_that_was_used_is_refused_and_looking_uses_nothing(admin: Admin, 
     ("form", "said"),
     [
         ({"password": "short", "repeated": "short"}, "at least 8 characters."),
+        ({"password": "Promenade1", "repeated": "Promenade1"}, "among the first that are tried."),
         ({"repeated": "another horse"}, "Both passwords must be the same."),
         ({"code": "000000"}, "The code is wrong."),
         ({"code": ""}, "You need an app"),
