@@ -124,6 +124,7 @@ class Issuer:
         self._new_id = new_id
         self._issuer = issuer
         self._base_url = base_url
+        self._is_secure = base_url.startswith("https:")
         self._audience = audience
         self._signing: tuple[str, RSAKey] | None = None
 
@@ -207,7 +208,7 @@ class Issuer:
         cookie, which works once; 204 if nobody is signed in. Only pages of the back office get an answer.
         """
         require_own_page(scope, self._base_url)
-        cookie = cookie_of(scope)
+        cookie = self.cookie_of(scope)
         found = await self._store.renew(cookie) if cookie else None
         if found is not None:
             return await self._granted_token(found, found.scopes)
@@ -231,7 +232,11 @@ class Issuer:
 
     def cookie(self, value: str) -> tuple[bytes, bytes]:
         """Return the header that gives a browser the cookie of a session; an empty one takes it away."""
-        return set_cookie(value, is_secure=self._base_url.startswith("https:"))
+        return set_cookie(value, is_secure=self._is_secure)
+
+    def cookie_of(self, scope: Scope) -> str:
+        """Return the cookie of a person's session that a browser shows; empty without one."""
+        return cookie_of(scope, is_secure=self._is_secure)
 
     async def _by_secret(self, scope: Scope, form: dict[str, str]) -> tuple[Client | SignedIn, Sequence[str]]:
         client_id, secret, is_basic = _credentials(scope, form)

@@ -76,7 +76,6 @@ class LocalAdmin:
         self._new_key = new_key
         self._by = by
         self._clock = clock
-        self._is_secure = self._requests.is_secure
 
     def endpoints(self) -> list[Endpoint]:
         """Return the routes."""
@@ -118,7 +117,7 @@ class LocalAdmin:
             raise Challenged("UNAUTHORIZED", "The password is wrong.", LOGIN_CHALLENGE)
         self._throttle.reset(address)
         session = self._sessions.begin(self._known.tenant_id, ADMINISTRATOR, hashed)
-        return local_answer(Done(True), self._sessions.cookie(session, secure=self._is_secure))
+        return local_answer(Done(True), self._sessions.cookie(session))
 
     async def _logout(self, scope: Scope, receive: Receive) -> Answer:
         """End the session, if there is one."""
@@ -126,7 +125,7 @@ class LocalAdmin:
         session = session_of(self._sessions, scope)
         if session is not None:
             self._sessions.end(session)
-        return local_answer(Done(True), self._sessions.no_cookie(secure=self._is_secure))
+        return local_answer(Done(True), self._sessions.no_cookie())
 
     async def _get_api_key(self, scope: Scope, receive: Receive) -> Answer:
         """Return the tills' API key."""

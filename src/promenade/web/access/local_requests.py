@@ -41,11 +41,6 @@ class LocalRequests:
     def __init__(self, base_url: str) -> None:
         self._origin = urlsplit(base_url)
 
-    @property
-    def is_secure(self) -> bool:
-        """Whether browsers reach the store by TLS."""
-        return self._origin.scheme == "https"
-
     async def read(self, scope: Scope, receive: Receive) -> dict[str, Any]:
         """Return the JSON object of a request that no other site has triggered; an empty body is an empty object."""
         self._require_own_page(scope)

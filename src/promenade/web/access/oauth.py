@@ -12,6 +12,7 @@ from starlette.types import Scope
 
 from promenade.errors import Forbidden, PromenadeError, TooMany, Unavailable
 from promenade.settings import LOOPBACK_HOSTS
+from promenade.web.access.sessions import HOST_ONLY
 from promenade.web.http.body import header
 from promenade.web.http.endpoint import Answer
 from promenade.web.http.problems import Headers, headers_of, status_of
@@ -22,6 +23,7 @@ BACK_OFFICE = "back-office"
 CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 NO_STORE: Headers = [(b"cache-control", b"no-store"), (b"pragma", b"no-cache")]
 _COOKIE = b"promenade_person"
+_HOST_COOKIE = HOST_ONLY.encode() + _COOKIE
 _COOKIES_MAX = 8_192
 _PARAMETERS_MAX = 20
 _PORTS = {"http": 80, "https": 443}
@@ -128,12 +130,13 @@ def require_own_page(scope: Scope, base_url: str) -> None:
         raise Forbidden("CROSS_ORIGIN", "The request comes from the page of another site.")
 
 
-def cookie_of(scope: Scope) -> str:
-    """Return the cookie of a person's session; empty without one."""
+def cookie_of(scope: Scope, *, is_secure: bool) -> str:
+    """Return the cookie of a person's session; empty without one. ``is_secure``: browsers use https."""
+    wanted = _HOST_COOKIE if is_secure else _COOKIE
     lines = [value for name, value in scope["headers"] if name == b"cookie"]
     for part in b";".join(lines)[:_COOKIES_MAX].split(b";"):
         name, _, value = part.strip().partition(b"=")
-        if name == _COOKIE:
+        if name == wanted:
             return value.decode("latin-1")
     return ""
 
@@ -141,11 +144,12 @@ def cookie_of(scope: Scope) -> str:
 def set_cookie(value: str, *, is_secure: bool) -> tuple[bytes, bytes]:
     """Return the header that sets the cookie of a person's session, which ends with the browser; "" deletes it.
 
-    No script can read it, no other site's page makes the browser send it, and it goes to the issuer alone.
+    No script can read it, and no other site's page makes the browser send it. By https no other host of the domain can
+    set it, for which it must go to all of this one; by http it goes to the issuer alone.
     """
     ends = "" if value else "; Max-Age=0"
-    attributes = f"; Path=/oauth; HttpOnly; SameSite=Strict{'; Secure' if is_secure else ''}"
-    return b"set-cookie", _COOKIE + f"={value}{ends}{attributes}".encode("latin-1")
+    name, where = (_HOST_COOKIE, "Path=/; Secure") if is_secure else (_COOKIE, "Path=/oauth")
+    return b"set-cookie", name + f"={value}{ends}; {where}; HttpOnly; SameSite=Strict".encode("latin-1")
 
 
 def oauth_problem(error: PromenadeError) -> Answer:

@@ -15,6 +15,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 COOKIE = "promenade_session"
+HOST_ONLY = "__Host-"
+"""What names of cookies begin with where browsers come by https: then they take the cookie from this very host alone,
+by https, and not from a neighbour in the same domain (RFC 6265bis, 4.1.3.2)."""
+
 IDLE = timedelta(minutes=30)
 """How long a session lasts after its last request (specification, Limits)."""
 
@@ -39,10 +43,21 @@ class Session:
 
 
 class Sessions:
-    """The sessions of one process. ``random`` returns that many cryptographically random bytes."""
+    """The sessions of one process. ``random`` returns that many cryptographically random bytes.
 
-    def __init__(self, clock: Callable[[], datetime], random: Callable[[int], bytes] = secrets.token_bytes) -> None:
+    ``is_secure``: browsers use https, and send the cookie by https only.
+    """
+
+    def __init__(
+        self,
+        clock: Callable[[], datetime],
+        random: Callable[[int], bytes] = secrets.token_bytes,
+        *,
+        is_secure: bool = False,
+    ) -> None:
         self._clock = clock
+        self._cookie = f"{HOST_ONLY}{COOKIE}" if is_secure else COOKIE
+        self._attributes = "; Path=/; HttpOnly; SameSite=Strict" + ("; Secure" if is_secure else "")
         self._random = random
         self._key = random(_NAME_BYTES)
         self._known: OrderedDict[str, tuple[Session, datetime]] = OrderedDict()  # longest idle first
@@ -63,18 +78,18 @@ class Sessions:
         """Delete all sessions, for example when a password is changed."""
         self._known.clear()
 
-    def cookie(self, session: Session, *, secure: bool) -> str:
-        """Return the value of `Set-Cookie`. ``secure``: the browser uses https and sends the cookie by https only."""
+    def cookie(self, session: Session) -> str:
+        """Return the value of `Set-Cookie`."""
         value = f"{session.name}.{self._signature('cookie', session.name)}"
-        return f"{COOKIE}={value}{_attributes(secure)}"
+        return f"{self._cookie}={value}{self._attributes}"
 
-    def no_cookie(self, *, secure: bool) -> str:
+    def no_cookie(self) -> str:
         """Return the value of `Set-Cookie` that deletes the session cookie in the browser."""
-        return f"{COOKIE}=; Max-Age=0{_attributes(secure)}"
+        return f"{self._cookie}=; Max-Age=0{self._attributes}"
 
     def find(self, cookie_header: str) -> Session | None:
         """Return the session of a request's cookies and mark it as used now; None if there is no valid one."""
-        name, _, signature = _value_of(cookie_header).partition(".")
+        name, _, signature = self._value_of(cookie_header).partition(".")
         # The cookie comes from outside: compare bytes, because `compare_digest` refuses text that is not ASCII.
         if not hmac.compare_digest(signature.encode(), self._signature("cookie", name).encode()):
             return None
@@ -99,23 +114,18 @@ class Sessions:
         """Return whether ``given`` is the session's CSRF token."""
         return hmac.compare_digest(given.encode(), self.csrf_token(session).encode())
 
+    def _value_of(self, cookie_header: str) -> str:
+        if len(cookie_header) > _COOKIE_HEADER_MAX:
+            return ""
+        for part in cookie_header.split(";"):
+            name, _, value = part.strip().partition("=")
+            if name == self._cookie:
+                return value
+        return ""
+
     def _signature(self, purpose: str, name: str) -> str:
         return _text(hmac.digest(self._key, f"{purpose} {name}".encode(), "sha256"))
 
 
-def _attributes(secure: bool) -> str:
-    return "; Path=/; HttpOnly; SameSite=Strict" + ("; Secure" if secure else "")
-
-
 def _text(raw: bytes) -> str:
     return urlsafe_b64encode(raw).rstrip(b"=").decode("ascii")
-
-
-def _value_of(cookie_header: str) -> str:
-    if len(cookie_header) > _COOKIE_HEADER_MAX:
-        return ""
-    for part in cookie_header.split(";"):
-        name, _, value = part.strip().partition("=")
-        if name == COOKIE:
-            return value
-    return ""

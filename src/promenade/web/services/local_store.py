@@ -33,7 +33,7 @@ def store_service(
     There is no public API, no token endpoint and no sync: only the cloud has those. There is no documentation page for
     `/pos` either, because a browser has no key to send.
     """
-    sessions = Sessions(context.clock)
+    sessions = Sessions(context.clock, is_secure=settings.base_url.startswith("https:"))
     authenticator = StoreAuthenticator(known, sessions, context.clock, limits)
 
     def rest_of_pos() -> Served:

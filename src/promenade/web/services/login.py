@@ -30,7 +30,6 @@ from promenade.web.access.oauth import (
     NO_STORE,
     Refusal,
     address_of,
-    cookie_of,
     is_back_office,
     oauth_problem,
     origin_of,
@@ -111,7 +110,7 @@ class Login:
         tabs have are refused within half a minute.
         """
         require_own_page(scope, self._base_url)
-        await self._store.end(cookie_of(scope))
+        await self._store.end(self._issuer.cookie_of(scope))
         return Answer(b"", 204, headers=[*NO_STORE, self._issuer.cookie("")])
 
     async def _style(self, scope: Scope, receive: Receive) -> Answer:
@@ -197,7 +196,7 @@ class Login:
         _log.info("sign_in.done", client=who, tenant=found.tenant_id, address=address)
         back = self._back(asked, code=code)
         if cookie is not None:
-            await self._store.end(cookie_of(scope))  # of whoever was signed in in this browser
+            await self._store.end(self._issuer.cookie_of(scope))  # of whoever was signed in in this browser
             back.headers.append(self._issuer.cookie(cookie))
         return back
 

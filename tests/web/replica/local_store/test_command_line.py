@@ -66,6 +66,7 @@ def test_a_store_from_its_first_start_to_a_lost_password(own: Store, logs: Path)
         assert _instance(again, key) == instance
         assert browser.post("setup", {"password": PASSWORD, "confirmPassword": PASSWORD}).json() == {"success": True}
         answer = browser.post("login", {"password": PASSWORD}, origin="https://store.example")
+        assert answer.headers["set-cookie"].startswith("__Host-promenade_session=")
         assert answer.headers["set-cookie"].endswith("; SameSite=Strict; Secure")
         assert "password_forgotten" in again.service.output()
         assert key not in again.service.output() + own.service.output()

@@ -14,7 +14,10 @@ import pytest
 
 from promenade.workflows.access.one_time_codes import code_at
 from tests.kit.code_flow import Flow, answered
-from tests.web.services.admin.conftest import OWN, Admin, fault
+from tests.kit.databases import Databases
+from tests.kit.in_process import InProcess
+from tests.web.conftest import run
+from tests.web.services.admin.conftest import OWN, Admin, fault, furnish
 
 PASSWORD = "correct horse"
 COOKIE = "promenade_person"
@@ -102,6 +105,31 @@ def test_the_cookie_is_for_the_issuer_alone_and_no_script_reads_it(admin: Admin,
     cookie = browser.log_in(made["userName"]).headers["set-cookie"]
     assert cookie.startswith(f"{COOKIE}=")
     assert set(cookie.split("; ")[1:]) == {"Path=/oauth", "HttpOnly", "SameSite=Strict"}
+
+
+def test_by_https_the_cookie_is_of_this_very_host(databases: Databases) -> None:
+    url = databases.create("sqlite")
+    run(furnish(url))
+    with (
+        InProcess(url, has_worker=False, public_url="https://shop.example") as service,
+        service.client() as planning,
+        service.client() as http,
+    ):
+        admin, browser = Admin(service=service, database_url=url, http=planning), Browser(http)
+        made = settled(admin, browser)
+        query = Flow(http).query(redirect_uri="https://shop.example/")
+        form = {"username": made["userName"], "password": PASSWORD, "tenant": OWN}
+        cookie = http.post(f"/oauth/authorize?{query}", data=form).headers["set-cookie"]
+        shown, *attributes = cookie.split("; ")
+        assert shown.startswith(f"__Host-{COOKIE}=")
+        assert set(attributes) == {"Path=/", "Secure", "HttpOnly", "SameSite=Strict"}
+
+        browser.http.cookies.clear()
+        planted = shown.removeprefix("__Host-")
+        assert browser.renew(cookie=planted).status_code == 204
+        assert browser.renew(cookie=f"{planted}x; {shown}").status_code == 200
+        assert browser.http.post("/oauth/sign-out", headers={"cookie": shown}).status_code == 204
+        assert browser.renew(cookie=shown).status_code == 204
 
 
 def test_tabs_get_tokens_by_the_cookie(admin: Admin, browser: Browser) -> None:

@@ -63,7 +63,7 @@ class Office:
 
     def begin(self, tenant: str = "acme") -> str:
         """Start a session and return its cookie as a browser sends it."""
-        return self.sessions.cookie(self.sessions.begin(tenant, "boss"), secure=True).partition(";")[0]
+        return self.sessions.cookie(self.sessions.begin(tenant, "boss")).partition(";")[0]
 
 
 @pytest.fixture
@@ -164,7 +164,7 @@ async def test_a_session_ends_half_an_hour_after_its_last_request(office: Office
 
 async def test_ended_and_forged_sessions_are_refused(office: Office) -> None:
     session = office.sessions.begin("acme", "boss")
-    whole = office.sessions.cookie(session, secure=False).partition(";")[0]
+    whole = office.sessions.cookie(session).partition(";")[0]
     name, _, value = whole.partition("=")
     head, _, signature = value.partition(".")
     made_up = (
@@ -208,16 +208,28 @@ async def test_a_session_opens_neither_the_public_api_nor_the_tills(office: Offi
 
 
 def test_a_cookie_is_for_this_host_and_no_script() -> None:
-    sessions = Sessions(lambda: MORNING)
-    plain = sessions.cookie(sessions.begin("acme", "boss"), secure=False)
-    assert plain.endswith("; Path=/; HttpOnly; SameSite=Strict")
-    assert sessions.cookie(sessions.begin("acme", "boss"), secure=True).endswith("; SameSite=Strict; Secure")
+    plain, secure = Sessions(lambda: MORNING), Sessions(lambda: MORNING, is_secure=True)
+    by_http = plain.cookie(plain.begin("acme", "boss"))
+    assert by_http.startswith("promenade_session=")
+    assert by_http.endswith("; Path=/; HttpOnly; SameSite=Strict")
+    for by_https in (secure.cookie(secure.begin("acme", "boss")), secure.no_cookie()):
+        assert by_https.startswith("__Host-promenade_session=")
+        assert by_https.endswith("; Path=/; HttpOnly; SameSite=Strict; Secure")
+        assert "domain" not in by_https.lower()
+
+
+def test_by_https_a_neighbour_of_the_domain_cannot_give_a_browser_a_session() -> None:
+    sessions = Sessions(lambda: MORNING, is_secure=True)
+    own = sessions.cookie(sessions.begin("acme", "boss")).partition(";")[0]
+    planted = own.removeprefix("__Host-")
+    assert sessions.find(f"{planted}; {own}") is not None
+    assert sessions.find(planted) is None
 
 
 def test_unused_sessions_are_dropped_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("promenade.web.access.sessions._SESSIONS_MAX", 3)
     sessions = Sessions(lambda: MORNING)
-    cookies = [sessions.cookie(sessions.begin("acme", "boss"), secure=False).partition(";")[0] for _ in range(3)]
+    cookies = [sessions.cookie(sessions.begin("acme", "boss")).partition(";")[0] for _ in range(3)]
     assert sessions.find(cookies[0]) is not None
     sessions.begin("acme", "boss")
     assert sessions.find(cookies[1]) is None
