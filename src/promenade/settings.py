@@ -90,6 +90,7 @@ class Settings:
     reporting_database_url: str | None = field(default=None, repr=False)  # of a read replica; None: there is none
     redis_url: str | None = None
     public_url: str | None = None  # URL by which clients reach the server; None: http://host:port
+    hsts_subdomains: bool = False  # whether browsers use https alone for the hosts below that of the public URL, too
     allowed_hosts: tuple[str, ...] = ()  # further host names that the service answers to; "*": any
     trusted_proxies: tuple[str, ...] = ()  # addresses and networks whose X-Forwarded-For and -Proto are trusted
     jwks_url: str | None = None  # None: use the built-in issuer
@@ -171,6 +172,8 @@ class Settings:
             raise SettingsError(
                 f"--public-url must be an address such as https://prices.example, not {self.public_url}."
             )
+        if self.hsts_subdomains and not self.base_url.startswith("https:"):
+            raise SettingsError("--hsts-subdomains needs a --public-url that begins with https://.")
         for name in self.allowed_hosts:
             if name != "*" and _HOST_NAME.fullmatch(name) is None:
                 raise SettingsError(f"--allowed-host must be a host name without scheme and port, not {name}.")

@@ -119,6 +119,8 @@ serve_options = _options(
            help="A streaming replica of the database that reports are read from; default: they are read from the"
                 " database itself."),
     option("--public-url", help="How clients reach the server; default: http://host:port."),
+    option("--hsts-subdomains", is_flag=True,
+           help="Browsers use https alone for all hosts below that of --public-url as well, and not only for it."),
     option("--allowed-host", "allowed_hosts", multiple=True, metavar="NAME",
            help="Host name that the service answers to besides that of --public-url, addresses and the machine's own"
                 " names (repeatable); '*': any."),

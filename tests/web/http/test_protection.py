@@ -105,6 +105,15 @@ def test_links_begin_with_the_public_address_whatever_host_was_asked(shop: Shop,
             assert answer.headers["strict-transport-security"] == "max-age=31536000"
 
 
+def test_hosts_below_it_are_reached_by_https_alone_if_the_operator_says_so() -> None:
+    settings = Settings(public_url="https://shop.example", hsts_subdomains=True)
+    sent = dict(Protection.of(settings).added(200, []))
+    assert sent[b"strict-transport-security"] == b"max-age=31536000; includeSubDomains"
+    for url in (None, "http://shop.example"):
+        with pytest.raises(SettingsError, match="--hsts-subdomains needs a --public-url"):
+            Settings(public_url=url, hsts_subdomains=True)
+
+
 def test_every_answer_is_protected(shop: Shop) -> None:
     paths = ("/", "/health", "/nothing", "/pos/docs", "/pos/openapi.json", "/api/v1/Articles", "/ui/x", "/oauth/token")
     for path in paths:
@@ -113,7 +122,12 @@ def test_every_answer_is_protected(shop: Shop) -> None:
         found = answer.headers
         assert found["x-content-type-options"] == "nosniff", path
         assert found["referrer-policy"] == "no-referrer", path
-        assert "frame-ancestors 'none'" in found["content-security-policy"], path
+        assert found["cross-origin-resource-policy"] == "same-origin", path
+        policy = dict(one.split(" ", 1) for one in found["content-security-policy"].split("; "))
+        nothing = ("default-src", "base-uri", "frame-ancestors")  # without object-src, default-src is that of plugins
+        assert {policy[name] for name in nothing} == {"'none'"}, path
+        assert policy.keys() >= {"form-action"}, path
+        assert "unsafe" not in policy.get("script-src", ""), path
         assert found["cache-control"], path
         assert len(found.get_list("cache-control")) == 1, path
         assert "strict-transport-security" not in found, "it is reached by http"

@@ -24,13 +24,15 @@ _HOST = re.compile(
     re.ASCII,
 )
 _KNOWN_MAX = 1_000
-# Of an answer that has no policy of its own: it is data, and no page may load anything because of it or frame it.
-_POLICY = b"default-src 'none'; frame-ancestors 'none'"
+# Of an answer that has no policy of its own: it is data. As a page it would load, send and lead to nothing, and no page
+# may frame it.
+_POLICY = b"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 ALWAYS: Headers = [
     (b"x-content-type-options", b"nosniff"),
     (b"cache-control", b"no-store"),
     (b"content-security-policy", _POLICY),
     (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
 ]
 """What every answer has that does not say otherwise."""
 
@@ -72,25 +74,33 @@ class Hosts:
 class Protection:
     """What the outermost layer does for every request and answer. ``public_url`` is how clients reach the service.
 
+    ``has_subdomains``: hosts below it are reached by https alone, too, whoever they belong to.
     While the process is ``leaving``, each answer closes its connection.
     """
 
     def __init__(
-        self, hosts: Hosts | None = None, public_url: str | None = None, leaving: Leaving | None = None
+        self,
+        hosts: Hosts | None = None,
+        public_url: str | None = None,
+        leaving: Leaving | None = None,
+        *,
+        has_subdomains: bool = False,
     ) -> None:
         self.leaving = leaving or Leaving()
         self.hosts = hosts or Hosts()
         self.public_url = public_url
         self._always = [*ALWAYS]
         if public_url is not None and public_url.startswith("https:"):
-            self._always.append((b"strict-transport-security", b"max-age=%d" % _YEAR))
+            below = b"; includeSubDomains" if has_subdomains else b""
+            self._always.append((b"strict-transport-security", b"max-age=%d" % _YEAR + below))
 
     @classmethod
     def of(cls, settings: Settings, leaving: Leaving | None = None) -> Protection:
         """Return the protection that the settings describe."""
         reached = [urlsplit(url).hostname or "" for url in (settings.base_url, settings.mtls_url)]
         names = [*settings.allowed_hosts, *reached]
-        return cls(Hosts(names), None if settings.public_url is None else settings.base_url, leaving)
+        public_url = None if settings.public_url is None else settings.base_url
+        return cls(Hosts(names), public_url, leaving, has_subdomains=settings.hsts_subdomains)
 
     def added(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> Headers:
         """Return the headers of an answer with those of ours that it has not set itself.
