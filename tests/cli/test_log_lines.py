@@ -82,7 +82,7 @@ def test_a_service_logs_each_request_if_asked(server: StartService, tmp_path: Pa
     httpx2.get(f"{service.url}/api/v1/Articles(1)?secret=x", headers={"x-correlation-id": "c-3"}, timeout=60)
     assert service.stop() == 0
     found = [json.loads(line) for line in service.output().splitlines()]
-    (request,) = [one for one in found if one.get("correlation_id") == "c-3"]
+    (request,) = [one for one in found if one.get("correlation_id") == "c-3" and one["event"] == "request"]
     assert request.pop("ms") > 0
     del request["timestamp"]
     assert request == {

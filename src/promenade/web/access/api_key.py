@@ -20,6 +20,7 @@ from promenade.web.http.body import header
 from promenade.web.http.endpoint import send_problem
 from promenade.web.http.problems import Challenged
 from promenade.web.http.rate_limits import RateLimits
+from promenade.web.http.refusals import note_caller
 from promenade.workflows.access.local_admin import KnownStore
 
 API_KEY_HEADER = b"x-api-key"
@@ -55,6 +56,7 @@ class StoreAuthenticator:
             till = await self._recognized(given)
         if till is None:
             raise Challenged("UNAUTHORIZED", "The API key is invalid or missing: send X-Api-Key.", _KEY_CHALLENGE)
+        note_caller(till.tenant_id, till.client_id, till.user)
         if self._limits is not None:
             self._limits.take(till.tenant_id, till.client_id)
         scope[_CALLER] = till

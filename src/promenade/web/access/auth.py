@@ -28,6 +28,7 @@ from promenade.web.access.tokens import (
 )
 from promenade.web.http.body import header
 from promenade.web.http.rate_limits import RateLimits
+from promenade.web.http.refusals import note_caller, note_missing
 
 _TOKENS_KEPT_MAX = 10_000
 AGENT_HEADER = b"promenade-agent"
@@ -59,6 +60,7 @@ class Caller:
     def require_scope(self, *accepted: str) -> None:
         """Raise Forbidden (MISSING_SCOPE) unless the caller has one of ``accepted``."""
         if self.scopes.isdisjoint(accepted):
+            note_missing(" or ".join(accepted))
             raise Forbidden("MISSING_SCOPE", f"This needs the scope {' or '.join(accepted)}.")
 
 
@@ -124,6 +126,7 @@ def session_caller(sessions: Sessions, session: Session, scope: Scope, now: date
 
     A write without the session's CSRF token raises Forbidden (CSRF_TOKEN_REQUIRED).
     """
+    note_caller(session.tenant_id, session.user, session.user)
     if scope["method"] not in _SAFE_METHODS:
         given = (header(scope, CSRF_HEADER) or b"").decode("latin-1")
         if not sessions.is_csrf_token(session, given):
@@ -215,6 +218,7 @@ class Authenticator:
             self._verified.pop(fingerprint, None)
             raise Unauthorized("UNAUTHORIZED", "The token has expired.")
         caller = known.caller
+        note_caller(caller.tenant_id, caller.client_id, caller.user)
         if not await self._tenant_exists(caller.tenant_id):
             raise Forbidden("UNKNOWN_TENANT", "The token's tenant is not known here.")
         accepts, session_id = self._accepts, known.session_id

@@ -22,6 +22,7 @@ from promenade.web.access.roles import REPORT_READER
 from promenade.web.http.body import header
 from promenade.web.http.problems import Challenged
 from promenade.web.http.rate_limits import RateLimits
+from promenade.web.http.refusals import note_caller
 from promenade.workflows.access.clients import Client
 
 SECONDS_KEPT = 30.0
@@ -87,6 +88,7 @@ class BasicReaders:
             self._known[fingerprint] = caller
             if len(self._known) > _KEPT_MAX:
                 self._known.popitem(last=False)
+        note_caller(caller.tenant_id, caller.client_id, caller.user)
         self._limits.take(caller.tenant_id, caller.client_id)
         return caller
 
@@ -95,6 +97,7 @@ class BasicReaders:
         client = await self._find(address_of(scope), client_id, secret)
         if client is None:
             raise _wrong()
+        note_caller(client.tenant_id, client.client_id, client.client_id)
         if not await self._admits(client.tenant_id):
             message = "This tenant does not take HTTP Basic: get a token, or have basicForReaders switched on."
             raise Forbidden("BASIC_NOT_ALLOWED", message)

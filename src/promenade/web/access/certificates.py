@@ -19,6 +19,7 @@ from promenade.web.access.authorities import Authorities, Refused
 from promenade.web.access.expiry import ExpiryNotice
 from promenade.web.access.peer import PEER, PEER_ISSUERS
 from promenade.web.http.rate_limits import RateLimits
+from promenade.web.http.refusals import note_caller
 
 
 def _none() -> None:
@@ -63,6 +64,7 @@ class Certificates:
             metrics.drfout_certificate_refused.labels("unmapped").inc()
             raise Forbidden("NOT_TRUSTED", "The certificate's name is not trusted here.")
         name = verified.common_name
+        note_caller(tenant_id, name, name)
         if self._limits is not None:
             self._limits.take(tenant_id, name)
         self._expiry.show("client", name, verified.until)

@@ -201,7 +201,7 @@ class Issuer:
         form = read_form(scope, await read_body(scope, receive, _BODY_BYTES_MAX))
         by_code = form.get("grant_type") == "authorization_code"
         client, granted = await (self._by_code if by_code else self._by_secret)(scope, form)
-        return await self._granted_token(client, granted)
+        return await self._granted_token(scope, client, granted)
 
     async def _session(self, scope: Scope, receive: Receive) -> Answer:
         """Issue a token by the cookie of the session of a person who has logged in in this browser, and replace the
@@ -211,7 +211,7 @@ class Issuer:
         cookie = self.cookie_of(scope)
         found = await self._store.renew(cookie) if cookie else None
         if found is not None:
-            return await self._granted_token(found, found.scopes)
+            return await self._granted_token(scope, found, found.scopes)
         headers = [*NO_STORE]
         if cookie:
             # Taken away, as people of one network come back to many tabs whose sessions have ended over night.
@@ -219,7 +219,7 @@ class Issuer:
             headers.append(self.cookie(""))
         return Answer(b"", 204, headers=headers)
 
-    async def _granted_token(self, subject: Client | SignedIn, scopes: Sequence[str]) -> Answer:
+    async def _granted_token(self, scope: Scope, subject: Client | SignedIn, scopes: Sequence[str]) -> Answer:
         headers, seconds, ends_in = [*NO_STORE], TOKEN_SECONDS, None
         if isinstance(subject, SignedIn):
             ends_in = max(0, int((subject.ends_at - self._clock()).total_seconds()))
@@ -227,6 +227,8 @@ class Issuer:
             if subject.cookie is not None:
                 headers.append(self.cookie(subject.cookie))
         token = await self._sign(subject, scopes, seconds)
+        name = subject.user_name if isinstance(subject, SignedIn) else subject.client_id
+        _log.info("token.issued", client=name, tenant=subject.tenant_id, address=address_of(scope))
         body = TokenResponse(token, "bearer", seconds, " ".join(scopes), ends_in)
         return Answer(msgspec.json.encode(body), headers=headers)
 

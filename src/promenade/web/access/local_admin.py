@@ -116,6 +116,7 @@ class LocalAdmin:
             _log.warning("local_admin.wrong_password", address=address)
             raise Challenged("UNAUTHORIZED", "The password is wrong.", LOGIN_CHALLENGE)
         self._throttle.reset(address)
+        _log.info("local_admin.signed_in", address=address)
         session = self._sessions.begin(self._known.tenant_id, ADMINISTRATOR, hashed)
         return local_answer(Done(True), self._sessions.cookie(session))
 
@@ -125,6 +126,7 @@ class LocalAdmin:
         session = session_of(self._sessions, scope)
         if session is not None:
             self._sessions.end(session)
+            _log.info("local_admin.signed_out", address=address_of(scope))
         return local_answer(Done(True), self._sessions.no_cookie())
 
     async def _get_api_key(self, scope: Scope, receive: Receive) -> Answer:

@@ -18,6 +18,7 @@ from promenade.log import Logger, serve_request, stop_serving
 from promenade.web.http.body import Disconnected, header
 from promenade.web.http.problems import Headers, body_of, headers_of, internal_body, status_of
 from promenade.web.http.protection import Protection
+from promenade.web.http.refusals import Refusals, serve, stop
 
 JSON = (b"content-type", b"application/json")
 URL_BYTES_MAX = 8 * 1024
@@ -135,6 +136,7 @@ class Edge:
         self._new_id = new_id
         self._protection = protection or Protection()
         self._logs_requests = logs_requests
+        self._refusals = Refusals()
         self._observers: dict[tuple[str, str, int], Callable[[float], None]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -145,6 +147,7 @@ class Edge:
         correlation_id = _correlation_id(scope) or self._new_id().encode("ascii")
         scope["promenade.correlation_id"] = correlation_id
         outside = serve_request(correlation_id.decode("ascii"))
+        served, before = serve()
         protection = self._protection
         scope["promenade.leaving"] = protection.leaving.has_begun
         if protection.public_url is not None:
@@ -176,6 +179,8 @@ class Edge:
         finally:
             metrics.http_requests_in_flight.dec()
             self._observe(scope, status or 500, time.perf_counter() - started)
+            self._refusals.tell(served, status=status, address=_address(scope), **_labels(scope))
+            stop(before)
             stop_serving(outside)
 
     async def _refusal_of_host(self, scope: Scope) -> PromenadeError | None:
@@ -189,7 +194,8 @@ class Edge:
 
     def _observe(self, scope: Scope, status: int, seconds: float) -> None:
         # INVARIANT: labels are declared values, never request data, or a scan would create them without limit.
-        key = (_method(scope["method"]), scope.get("promenade.route", "unmatched"), status)
+        labels = _labels(scope)
+        key = (labels["method"], labels["route"], status)
         observe = self._observers.get(key)
         if observe is None:
             method, route, _ = key
@@ -203,18 +209,19 @@ class Edge:
             self._observers[key] = observe
         observe(seconds)
         if self._logs_requests:
-            method, route, _ = key
-            address = (scope.get("client") or ("", 0))[0]
-            _log.info(
-                "request", method=method, route=route, status=status, ms=round(seconds * 1000, 3), address=address
-            )
+            _log.info("request", **labels, status=status, ms=round(seconds * 1000, 3), address=_address(scope))
 
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
-def _method(method: str) -> str:
-    return method if method in _METHODS else "OTHER"
+def _labels(scope: Scope) -> dict[str, str]:
+    method = scope["method"] if scope["method"] in _METHODS else "OTHER"
+    return {"method": method, "route": scope.get("promenade.route", "unmatched")}
+
+
+def _address(scope: Scope) -> str:
+    return str((scope.get("client") or ("", 0))[0])
 
 
 def _correlation_id(scope: Scope) -> bytes | None:

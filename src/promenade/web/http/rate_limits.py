@@ -46,8 +46,8 @@ class RateLimits:
     __slots__ = ("_of_clients", "_of_tenants", "_refusals", "_seconds")
 
     def __init__(self, *, per_tenant: int, per_client: int, seconds: Callable[[], float] = time.monotonic) -> None:
-        self._of_tenants: _Buckets[str] | None = _Buckets(per_tenant) if per_tenant else None
-        self._of_clients: _Buckets[tuple[str, str]] | None = _Buckets(per_client) if per_client else None
+        self._of_tenants: Buckets[str] | None = Buckets(per_tenant) if per_tenant else None
+        self._of_clients: Buckets[tuple[str, str]] | None = Buckets(per_client) if per_client else None
         self._refusals: dict[str, int] = {}  # by tenant; only existing ones get here
         self._seconds = seconds
 
@@ -87,7 +87,7 @@ def _refusal(whose: str, wait: float) -> TooMany:
     return TooMany("RATE_LIMITED", f"Too many requests from this {whose}: wait before the next.", max(1, ceil(wait)))
 
 
-class _Buckets(Generic[K]):
+class Buckets(Generic[K]):
     """Buckets of one size, each stored as the time at which it will be empty; empty ones need not be kept."""
 
     __slots__ = ("_empty_at", "_one", "_room", "size")

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 from starlette.types import Receive, Scope
 
 from promenade.errors import Invalid, NotFound, PromenadeError, TooMany
+from promenade.log import Logger
 from promenade.web.access.attempts import Attempts, Counts, network_of
 from promenade.web.access.oauth import Refusal, address_of, parameters, read_form, require_own_page
 from promenade.web.http.body import read_body
@@ -34,6 +35,7 @@ from promenade.workflows.access.people import Chosen, Invited, People
 
 INVITATION = "/oauth/invitation"
 _BODY_BYTES_MAX = 16 * 1024
+_log = Logger("promenade.web")
 _Fault = tuple[str, Mapping[str, str]]
 
 
@@ -67,9 +69,10 @@ class Invitations:
                 return self._shown(language, secret, invited)
             require_own_page(scope, self._base_url)
             form = read_form(scope, await read_body(scope, receive, _BODY_BYTES_MAX))
-            return await self._accepted(language, secret, invited, form)
+            return await self._accepted(language, address_of(scope), secret, invited, form)
         except NotFound as error:
             await self._attempts.record_failure([network])
+            _log.warning("invitation.refused", address=address_of(scope))
             return login_page(message_page(language, error.code), 404, home=self._base_url)
         except Refusal as refusal:
             page = message_page(language, "request", home=f"{self._base_url}/")
@@ -78,7 +81,9 @@ class Invitations:
             page = message_page(language, "unavailable", reason=error.message)
             return login_page(page, status_of(error), home=self._base_url)
 
-    async def _accepted(self, language: str, secret: str, invited: Invited, form: Mapping[str, str]) -> Answer:
+    async def _accepted(
+        self, language: str, address: str, secret: str, invited: Invited, form: Mapping[str, str]
+    ) -> Answer:
         password, key = form.get("password", ""), form.get("key", "")
         try:
             if password != form.get("repeated"):
@@ -89,6 +94,7 @@ class Invitations:
         except TooMany as error:
             fault = ("waiting", {"seconds": str(error.retry_after_seconds)})
             return self._shown(language, secret, invited, fault, key)
+        _log.info("invitation.accepted", user=invited.user_name, tenant=invited.tenant_id, address=address)
         home = f"{self._base_url}/"
         page = message_page(language, "welcomeText", title="welcome", home=home, user=invited.user_name)
         return login_page(page, home=self._base_url)

@@ -69,6 +69,8 @@ def test_a_store_from_its_first_start_to_a_lost_password(own: Store, logs: Path)
         assert answer.headers["set-cookie"].startswith("__Host-promenade_session=")
         assert answer.headers["set-cookie"].endswith("; SameSite=Strict; Secure")
         assert "password_forgotten" in again.service.output()
+        assert "event=local_admin.signed_in address=127.0.0.1" in own.service.output()
+        assert "event=local_admin.wrong_password address=127.0.0.2" in own.service.output()
         assert key not in again.service.output() + own.service.output()
     finally:
         again.close()
