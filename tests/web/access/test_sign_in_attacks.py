@@ -159,6 +159,16 @@ def test_the_pages_cannot_be_framed_or_cached_and_run_no_script(shop: Shop, flow
     assert "set-cookie" not in back.headers
 
 
+def test_a_password_is_masked_and_may_come_from_a_password_manager(shop: Shop, flow: Flow) -> None:
+    page = flow.show().text
+    fields = re.findall(r"<input[^>]*>", page)
+    (password,) = [one for one in fields if 'id="password"' in one]
+    assert 'type="password"' in password
+    assert 'autocomplete="current-password"' in password
+    assert [one for one in fields if 'autocomplete="username"' in one]
+    assert not re.search(r"onpaste|oncopy|readonly|autocomplete=\"off\"", page)
+
+
 def test_every_file_that_the_page_loads_exists(shop: Shop, flow: Flow) -> None:
     for address in re.findall(r'(?:src|href)="(/[^"]+)"', flow.show().text):
         assert shop.http.get(address).status_code == 200, address

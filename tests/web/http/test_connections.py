@@ -274,6 +274,30 @@ def test_a_request_names_one_host(shop: ServedShop, named: bytes) -> None:
     assert b"MALFORMED_HTTP" in body
 
 
+@pytest.mark.parametrize(
+    "framing",
+    [
+        b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n",
+        b"Content-Length: 4\r\nContent-Length: 0\r\n\r\n",
+        b"Content-Length: +4\r\n\r\nabcd",
+        b"Content-Length: -1\r\n\r\n",
+        b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
+        b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+        b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+        b"Transfer-Encoding: chunked\r\n\r\n0;\nx\r\n\r\n",
+        b"X: a\r\n Content-Length: 4\r\n\r\nabcd",
+        b"X: a\0b\r\n\r\n",
+    ],
+)
+def test_nobody_hides_a_request_in_the_body_of_another(shop: ServedShop, framing: bytes) -> None:
+    hidden = b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    answer = talk(shop, [POST + framing + hidden])
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert answer.count(b"HTTP/1.1 ") == 1, "the connection ends with it"
+    assert b"MALFORMED_HTTP" in answer
+
+
 def test_an_answer_to_what_is_no_request_is_protected_like_any_other(shop: ServedShop) -> None:
     head = talk(shop, [b"HELLO\r\n\r\n"]).partition(b"\r\n\r\n")[0].lower()
     assert b"x-content-type-options: nosniff" in head

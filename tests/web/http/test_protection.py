@@ -114,6 +114,23 @@ def test_hosts_below_it_are_reached_by_https_alone_if_the_operator_says_so() -> 
             Settings(public_url=url, hsts_subdomains=True)
 
 
+def test_no_page_of_another_origin_reads_an_answer(shop: Shop) -> None:
+    origin = {"origin": "https://other.example", "access-control-request-method": "GET"}
+    token = {"authorization": f"Bearer {shop.token()}"}
+    for method in ("GET", "OPTIONS"):
+        for path in (
+            "/",
+            "/health",
+            "/pos/openapi.json",
+            "/pos/heartbeat",
+            "/api/v1/Articles",
+            "/oauth/token",
+            "/ui/me",
+        ):
+            found = shop.http.request(method, path, headers={**origin, **token}).headers
+            assert not [name for name in found if name.startswith("access-control-")], path
+
+
 def test_every_answer_is_protected(shop: Shop) -> None:
     paths = ("/", "/health", "/nothing", "/pos/docs", "/pos/openapi.json", "/api/v1/Articles", "/ui/x", "/oauth/token")
     for path in paths:
@@ -131,6 +148,10 @@ def test_every_answer_is_protected(shop: Shop) -> None:
         assert found["cache-control"], path
         assert len(found.get_list("cache-control")) == 1, path
         assert "strict-transport-security" not in found, "it is reached by http"
+        for method in ("TRACE", "TRACK"):
+            echoed = shop.http.request(method, path, headers={"x-secret": "sesame"})
+            assert echoed.status_code in {400, 401, 404, 405}, (method, path, echoed.status_code)
+            assert "sesame" not in echoed.text
     priced = shop.call("/pos/v2/evaluate", basket())
     assert priced.headers["cache-control"] == "no-store"
 

@@ -158,6 +158,17 @@ def test_pages_of_other_sites_get_nothing(admin: Admin, browser: Browser, header
     assert browser.renew().status_code == 200
 
 
+def test_who_signs_in_gets_a_new_session_and_the_browsers_former_one_ends(admin: Admin, browser: Browser) -> None:
+    browser.sign_in(settled(admin, browser)["userName"])
+    former, token = browser.http.cookies[COOKIE], browser.token
+    browser.sign_in(settled(admin, browser)["userName"])
+    assert browser.http.cookies[COOKIE].partition(".")[0] != former.partition(".")[0]
+    with admin.service.client() as planted:
+        assert planted.post("/oauth/session", headers={"cookie": f"{COOKIE}={former}"}).status_code == 204
+    assert token != browser.token
+    assert browser.renew().status_code == 200
+
+
 def test_signing_out_takes_the_cookie_and_ends_the_session(admin: Admin, browser: Browser) -> None:
     browser.sign_in(settled(admin, browser)["userName"])
     copied = browser.http.cookies[COOKIE]
