@@ -26,7 +26,7 @@ from uvicorn.supervisors import Multiprocess
 
 from promenade.clock import clock
 from promenade.ids import new_id
-from promenade.log import Logger
+from promenade.log import Logger, name_also
 from promenade.settings import LOCAL_STORE, Settings, SettingsError
 from promenade.store.access.local_store import StoreRow
 from promenade.store.driver.cache import open_cache
@@ -35,6 +35,7 @@ from promenade.store.driver.unit import Database
 from promenade.store.driver.watching import watched
 from promenade.store.pricing.catalogue import Catalogues
 from promenade.store.replica.link import read_link
+from promenade.tracing import log_fields
 from promenade.web.http.endpoint import Edge, Endpoint, not_found
 from promenade.web.http.leaving import Leaving
 from promenade.web.http.protection import Protection
@@ -48,7 +49,7 @@ from promenade.workflows.uplink import Uplink
 if TYPE_CHECKING:
     from promenade.web.access.tls_files import TlsMaterial
 
-__all__ = ["Cloud", "LocalStore", "clock", "cloud", "local_store", "new_id", "opened_context", "serve"]
+__all__ = ["Cloud", "LocalStore", "clock", "cloud", "local_store", "new_id", "opened_context", "serve", "traced"]
 
 _log = Logger("promenade")
 
@@ -118,6 +119,21 @@ def new_api_key() -> str:
 
 
 @contextlib.asynccontextmanager
+async def traced(settings: Settings, service: str) -> AsyncIterator[None]:
+    """Record traces, if the settings say so; ``service`` is the name of this process in them."""
+    if settings.traces_url is None:
+        yield
+        return
+    otlp = await asyncio.to_thread(import_module, "promenade.tracing.otlp")
+    name_also(log_fields)
+    try:
+        async with otlp.recording(settings.traces_url, settings.traces_sample, service=service):
+            yield
+    finally:
+        name_also(None)
+
+
+@contextlib.asynccontextmanager
 async def opened_context(settings: Settings) -> AsyncIterator[Context]:
     """Open a context, and close it at the end; from now on the process searches for garbage less often."""
     gc.set_threshold(*_GARBAGE_THRESHOLDS)
@@ -152,7 +168,13 @@ class _Edition(ABC):
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, app: object) -> AsyncIterator[None]:
-        async with opened_context(self._settings) as context, self._worker(context):
+        settings = self._settings
+        service = "promenade-store" if settings.edition == LOCAL_STORE else "promenade"
+        async with (
+            traced(settings, service),
+            opened_context(settings) as context,
+            self._worker(context),
+        ):
             self._app = edge_of(self._settings, await self._served(context), self._leaving)
             async with self._beside(context):
                 self._leaving.await_signal()

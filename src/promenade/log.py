@@ -8,6 +8,7 @@ from typing import Any
 
 _request: ContextVar[str | None] = ContextVar("request", default=None)
 _configure: list[Callable[[], None]] = []
+_also: list[Callable[[], dict[str, str]]] = []
 
 
 def configure_with(configure: Callable[[], None]) -> None:
@@ -28,7 +29,15 @@ def stop_serving(outside: Token[str | None]) -> None:
 def request_fields() -> dict[str, str]:
     """Return what lines say of the request that is being served; nothing outside of one."""
     found = _request.get()
-    return {} if found is None else {"correlation_id": found}
+    fields = {} if found is None else {"correlation_id": found}
+    for further in _also:
+        fields |= further()
+    return fields
+
+
+def name_also(further: Callable[[], dict[str, str]] | None) -> None:
+    """Add to every line what ``further`` returns; None: nothing any more."""
+    _also[:] = [] if further is None else [further]
 
 
 class Logger:

@@ -35,6 +35,7 @@ _BROKERS = {
 }
 _BROKER_PORTS = {"nats": 4222, "kafka": 9092}
 _BROKER_PACKAGES = {"nats": "nats", "kafka": "confluent_kafka"}
+_TRACES_PACKAGES = ("opentelemetry.sdk", "opentelemetry.exporter")
 _HOST_NAME = re.compile(
     r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*"
 )
@@ -104,6 +105,8 @@ class Settings:
     group_claims: tuple[str, ...] = ("groups",)  # of an external issuer
     log_format: str = LOG_FORMATS[0]
     access_log: bool = False  # a line for each request
+    traces_url: str | None = None  # of a collector that spans are sent to by OTLP; None: none are recorded
+    traces_sample: float = 0.1  # share of the traces that are recorded
     metrics_token: str | None = None
     key_passphrase: str | None = field(default=None, repr=False)  # of private keys that are kept; None: not encrypted
     mcp: bool = False  # whether agents have tools at /mcp
@@ -154,6 +157,7 @@ class Settings:
         self._check_reached()
         self._check_background()
         self._check_broker()
+        self._check_traces()
         self._check_mtls()
         if self.mcp and find_spec("mcp") is None:
             raise SettingsError("--mcp needs the package mcp: in a clone, pip install '.[mcp]'.")
@@ -260,6 +264,18 @@ class Settings:
             raise SettingsError(
                 f"--events-to {broker.kind}:// needs an extra: in a clone, pip install '.[{broker.kind}]'."
             )
+
+    def _check_traces(self) -> None:
+        if not 0 <= self.traces_sample <= 1:
+            raise SettingsError(f"--traces-sample must be from 0 to 1, not {self.traces_sample}.")
+        if self.traces_url is None:
+            return
+        if not _is_address(self.traces_url):
+            raise SettingsError(
+                f"--traces-url must be an address such as http://127.0.0.1:4318, not {self.traces_url}."
+            )
+        if find_spec("opentelemetry") is None or None in map(find_spec, _TRACES_PACKAGES):
+            raise SettingsError("--traces-url needs an extra: in a clone, pip install '.[tracing]'.")
 
     def _check_mtls(self) -> None:
         files = {"--mtls-cert": self.mtls_cert, "--mtls-key": self.mtls_key, "--mtls-ca": self.mtls_ca,

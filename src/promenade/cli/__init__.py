@@ -31,6 +31,7 @@ from promenade.cli.console import (
     run,
     serve_options,
     serving,
+    traces_options,
     warn_of_needless_power,
     with_database,
 )
@@ -110,6 +111,7 @@ def demo(host: str, port: int, seed: int, data_dir: Path | None) -> None:
 @cache_option
 @background_options
 @log_option
+@traces_options
 @option(
     "--metrics-port",
     type=click.IntRange(1, 65535),
@@ -325,14 +327,14 @@ async def _work(settings: Settings) -> None:
     import asyncio
     import signal
 
-    from promenade.app import opened_context
+    from promenade.app import opened_context, traced
     from promenade.worker import run_worker
 
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    async with opened_context(settings) as context:
+    async with traced(settings, "promenade-worker"), opened_context(settings) as context:
         await run_worker(context, stop)
 
 

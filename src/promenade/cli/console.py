@@ -104,6 +104,13 @@ mtls_options = _options(
 )  # fmt: skip
 log_option = option("--log-format", type=click.Choice(LOG_FORMATS), default=LOG_FORMATS[0], show_default=True,
                     help="Form of the lines of the log: key=value pairs, or JSON.")  # fmt: skip
+traces_options = _options(
+    option("--traces-url", metavar="URL",
+           help="Collector that traces are sent to by OTLP over HTTP, such as http://127.0.0.1:4318; default: none."
+                " Give it to every process."),
+    option("--traces-sample", type=click.FloatRange(0, 1), default=0.1, show_default=True,
+           help="Share of the traces that are recorded; 1: all."),
+)  # fmt: skip
 serve_options = _options(
     option("--edition", type=click.Choice(EDITIONS), default=EDITIONS[0], show_default=True,
            help="What the server is: the cloud, for many tenants and bearer tokens, or one store that works offline."),
@@ -143,6 +150,7 @@ serve_options = _options(
             help="Claims that list the groups at an external issuer, the first present one counts (repeatable)."),
     log_option,
     option("--access-log", is_flag=True, help="Log each request: method, route, status, milliseconds, address."),
+    traces_options,
     passphrase_option,
     option("--metrics-token", help="Bearer token that opens /metrics beyond loopback."),
     option("--mcp", is_flag=True, help="Give agents tools at /mcp, by the Model Context Protocol (cloud edition)."),

@@ -33,6 +33,7 @@ def configure_log(form: str = LOGFMT) -> None:
     handler.setFormatter(_Lines(form))
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
     logging.getLogger("mcp").setLevel(logging.WARNING)  # it tells of each request that it begins and ends
+    logging.getLogger("opentelemetry").setLevel(logging.ERROR)  # a line for each batch that is lost, not for each try
     logging.getLogger("httpx2").setLevel(logging.WARNING)  # otherwise a store's link logs two useless lines a minute
     configure_with(partial(_configure_structlog, form))
 

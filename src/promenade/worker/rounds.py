@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from promenade.errors import Unavailable
 from promenade.log import Logger
+from promenade.tracing import resume
 from promenade.worker.loop import keep_going, wait
 from promenade.worker.pace import BESIDE_SALES
 from promenade.workflows.context import Context
@@ -95,9 +96,10 @@ class Worker:
     async def _carry_out(self, job: ClaimedJob) -> None:
         """Run one job; never raises, because the other jobs of the batch must continue."""
         try:
-            reason = await self._attempt(job)
-            if reason is not None:
-                await give_up(self._context, job, reason, self._attempts_max)
+            with resume("side effects", job.traceparent):
+                reason = await self._attempt(job)
+                if reason is not None:
+                    await give_up(self._context, job, reason, self._attempts_max)
         except Unavailable as error:
             _log.warning("worker.job_put_off", job=job.id, reason=error.message)  # its lease will expire
         except Exception:

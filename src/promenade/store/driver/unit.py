@@ -14,6 +14,7 @@ from sqlalchemy import Executable, Insert, Row
 from odata_server.sql.connection import Kept
 from promenade.errors import Invalid
 from promenade.store.driver.tenancy import NOBODY, SYSTEM, Params, Scope, admit
+from promenade.tracing import span
 
 T = TypeVar("T")
 
@@ -154,7 +155,8 @@ class Database(ABC):
         ``durable=False`` lets the commit reach the disk a moment later: for what may be lost with the power.
         Raises `Unavailable` when the database cannot be reached, is overloaded, or could not commit.
         """
-        return await self._write(work, _scope(tenant, system, user, at, agent), durable)
+        with span("store write"):
+            return await self._write(work, _scope(tenant, system, user, at, agent), durable)
 
     async def read(
         self,
@@ -167,7 +169,8 @@ class Database(ABC):
         agent: str | None = None,
     ) -> T:
         """Run ``work`` on one consistent snapshot of the database; it cannot write."""
-        return await self._read(work, _scope(tenant, system, user, at, agent))
+        with span("store read"):
+            return await self._read(work, _scope(tenant, system, user, at, agent))
 
     @abstractmethod
     async def hot(self, name: str, params: tuple[Any, ...], *, durable: bool = False) -> Sequence[Sequence[Any]]:

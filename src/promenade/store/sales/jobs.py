@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Insert, Row, Select, and_, case, insert, or_, select, update
 
+from promenade import tracing
 from promenade.store.driver.leases import SALES
 from promenade.store.driver.recurring import one_of
 from promenade.store.driver.schema import table
@@ -21,7 +22,7 @@ _JOBS = table("side_effect_jobs")
 _INSERT = insert(_JOBS)
 
 REASON_MAX = 1000
-_CLAIMED = ("tenant_id", "id", "origin", "transaction_id", "transaction_counter", "payload", "attempts")
+_CLAIMED = ("tenant_id", "id", "origin", "transaction_id", "transaction_counter", "payload", "attempts", "traceparent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class Claimed:
     attempts: int
     lease_owner: str
     lease_until: datetime
+    traceparent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ def job_row(
     budgets_consumed: int = 0,
 ) -> tuple[Insert, Sequence[dict[str, Any]]]:
     """Return the insert of the job of a confirmed iteration, due at once, for the unit of work that confirms it."""
-    row = {
+    row: dict[str, Any] = {
         "id": job_id,
         "origin": origin,
         "transaction_id": transaction_id,
@@ -90,6 +92,8 @@ def job_row(
         "attempts": 0,
         "budgets_consumed": budgets_consumed,
     }
+    if tracing.is_on():
+        row["traceparent"] = tracing.to_store()
     return _INSERT, [row]
 
 

@@ -27,7 +27,7 @@ class Message:
     """A claimed delivery. ``is_wanted``: its subscription is active, or it is a test, or to a callback URL of its own.
 
     ``payload`` None: the event has been deleted. ``secret`` None: sent without a signature.
-    ``envelope`` is that of the subscription; None: it has none.
+    ``envelope`` is that of the subscription; None: it has none. ``traceparent``: the recorded trace that caused it.
     """
 
     claim: Claim
@@ -39,6 +39,7 @@ class Message:
     secret: str | None
     previous_secret: str | None
     envelope: str | None = None
+    traceparent: str | None = None
 
     @property
     def is_test(self) -> bool:
@@ -64,6 +65,7 @@ async def messages(session: Session, claims: Sequence[Claim], *, at: datetime) -
             _SUBSCRIPTIONS.c.previous_secret_until,
             _SUBSCRIPTIONS.c.envelope,
             _EVENTS.c.payload,
+            _EVENTS.c.traceparent,
         )
         .select_from(_LOGS)
         .outerjoin(
@@ -111,6 +113,7 @@ def _message(claim: Claim, row: Row[Any], signers: dict[tuple[str, str], Row[Any
         secret=None if signer is None else signer.secret,
         previous_secret=signer.previous_secret if signer is not None and signs_still else None,
         envelope=row.envelope,
+        traceparent=row.traceparent,
     )
 
 

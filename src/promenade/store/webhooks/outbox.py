@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Insert, insert
 
+from promenade import tracing
 from promenade.events import Envelope, Event
 from promenade.interface import MINOR_VERSION
 from promenade.store.driver.schema import table
@@ -86,7 +87,8 @@ def _tenant_of(session: Session) -> str:
 
 
 def _row(tenant: str, event: Event, event_id: str, at: datetime) -> dict[str, Any]:
-    return {"id": event_id, "kind": event.kind, "payload": _body(tenant, event, at), "created_at": at}
+    row = {"id": event_id, "kind": event.kind, "payload": _body(tenant, event, at), "created_at": at}
+    return row | {"traceparent": tracing.to_store()} if tracing.is_on() else row
 
 
 def _body(tenant: str, event: Event, at: datetime) -> bytes:

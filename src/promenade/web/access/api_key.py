@@ -14,6 +14,7 @@ from datetime import datetime
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from promenade.errors import PromenadeError
+from promenade.tracing import spanned
 from promenade.web.access.auth import Caller, session_caller, session_of
 from promenade.web.access.sessions import Session, Sessions
 from promenade.web.http.body import header
@@ -43,6 +44,7 @@ class StoreAuthenticator:
         self._limits = limits
         self._till = _till(known.tenant_id, _TILL)
 
+    @spanned("access")
     async def authenticate(self, scope: Scope) -> Caller:
         """Return the till of a request, checked once. Raises Unauthorized (UNAUTHORIZED) and TooMany (RATE_LIMITED)."""
         found: Caller | None = scope.get(_CALLER)

@@ -17,6 +17,7 @@ from starlette.types import Scope
 from promenade import metrics
 from promenade.errors import Forbidden, Invalid, Unauthorized
 from promenade.model.access.groups import Outside
+from promenade.tracing import spanned
 from promenade.web.access.sessions import IDLE, Session, Sessions
 from promenade.web.access.tokens import (
     LEEWAY_SECONDS,
@@ -200,6 +201,7 @@ class Authenticator:
         self._limits = limits
         self._verified: OrderedDict[bytes, _Verified] = OrderedDict()
 
+    @spanned("access")
     async def authenticate(self, scope: Scope) -> Caller:
         """Return the caller of a request.
 

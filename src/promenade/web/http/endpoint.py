@@ -12,7 +12,7 @@ from typing import Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from promenade import metrics
+from promenade import metrics, tracing
 from promenade.errors import Invalid, Misdirected, NotAllowed, NotFound, PromenadeError
 from promenade.log import Logger, serve_request, stop_serving
 from promenade.web.http.body import Disconnected, header
@@ -26,6 +26,7 @@ _UNKNOWN_HOST = (
     "This service does not answer to the host name of the request; an operator adds one with --allowed-host."
 )
 URL_TOO_LONG = "The address exceeds 8 KiB."
+_UNTRACED = ("/health", "/metrics")  # what machines ask again and again
 _log = Logger("promenade.web")
 
 
@@ -143,6 +144,14 @@ class Edge:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if not tracing.is_on() or scope["path"].startswith(_UNTRACED):
+            await self._serve(scope, receive, send)
+            return
+        given = [value for name, value in scope["headers"] if name == b"traceparent"]
+        with tracing.serve(_method(scope["method"]), given):
+            await self._serve(scope, receive, send)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
         correlation_id = _correlation_id(scope) or self._new_id().encode("ascii")
         scope["promenade.correlation_id"] = correlation_id
@@ -208,6 +217,7 @@ class Edge:
 
             self._observers[key] = observe
         observe(seconds)
+        tracing.note_response(*key)
         if self._logs_requests:
             _log.info("request", **labels, status=status, ms=round(seconds * 1000, 3), address=_address(scope))
 
@@ -215,9 +225,12 @@ class Edge:
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
+def _method(method: str) -> str:
+    return method if method in _METHODS else "OTHER"
+
+
 def _labels(scope: Scope) -> dict[str, str]:
-    method = scope["method"] if scope["method"] in _METHODS else "OTHER"
-    return {"method": method, "route": scope.get("promenade.route", "unmatched")}
+    return {"method": _method(scope["method"]), "route": scope.get("promenade.route", "unmatched")}
 
 
 def _address(scope: Scope) -> str:

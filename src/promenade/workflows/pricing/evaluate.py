@@ -36,6 +36,7 @@ from promenade.store.pricing.facts import Presented, read_budgets, read_coupons,
 from promenade.store.pricing.iterations import keep_definitions, store_iteration
 from promenade.store.pricing.surroundings import PosGroup
 from promenade.store.sync.shares import BUDGET, COUPON_TYPE
+from promenade.tracing import span
 from promenade.workflows.context import Context
 from promenade.workflows.coupons.failed_look_ups import FailedLookups
 from promenade.workflows.pricing.lacking import Key, lacking, with_unavailable
@@ -239,18 +240,23 @@ class _Pricing:
         coupons = await self._look_up(known)
         articles, by_ean = known.articles.facts(request.lines)
         self.facts = Facts(articles, by_ean, coupons, refunds=await self._read_refunds(group.fact.currency))
-        selection = select(known.compiled, self.basket, articles, by_ean, coupons, self.settings)
+        with span("engine select"):
+            selection = select(known.compiled, self.basket, articles, by_ean, coupons, self.settings)
         others = self._other_articles(known, selection)
         if others:
             articles.update(await self._read_others(known, others))  # the selection refers to this dictionary
         if not (selection.budget_ids or selection.usage_ids):
-            return price(selection, self.facts)
+            return self._priced(selection)
         await self._read_limits(selection)
-        outcome = price(selection, self.facts)
+        outcome = self._priced(selection)
         if self._is_linked and await self._fetch_shares(lacking(selection, self.facts, outcome)):
             await self._read_limits(selection)
-            outcome = price(selection, self.facts)
+            outcome = self._priced(selection)
         return outcome
+
+    def _priced(self, selection: Selection) -> Outcome:
+        with span("engine price"):
+            return price(selection, self.facts)
 
     @staticmethod
     def _other_articles(known: TenantCatalogue, selection: Selection) -> list[str]:

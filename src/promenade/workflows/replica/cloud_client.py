@@ -18,7 +18,7 @@ from urllib.parse import urlencode, urlsplit
 import httpx2
 import msgspec
 
-from promenade import __version__
+from promenade import __version__, tracing
 from promenade.errors import Invalid
 from promenade.settings import LOOPBACK_HOSTS
 from promenade.workflows.uplink import CloudBusy, CloudRefused, CloudUnreachable
@@ -197,12 +197,15 @@ class HttpCloudClient:
     ) -> _Answer:
         http = await self._opened()
         try:
-            async with (
-                asyncio.timeout(seconds),
-                http.stream(method, url, headers=dict(headers), content=content) as response,
-            ):
-                body = await _read(response, self._bytes_max)
-                return _Answer(response.status_code, body, response.headers.get("retry-after"))
+            with tracing.call("call to the cloud"):
+                sent = {**headers, **tracing.headers()}
+                async with (
+                    asyncio.timeout(seconds),
+                    http.stream(method, url, headers=sent, content=content) as response,
+                ):
+                    body = await _read(response, self._bytes_max)
+                    tracing.note_outcome(response.status_code)
+                    return _Answer(response.status_code, body, response.headers.get("retry-after"))
         except TimeoutError:
             raise _unreachable(f"it did not answer within {seconds:g} seconds") from None
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from standardwebhooks import Webhook
 
-from promenade import metrics
+from promenade import metrics, tracing
 from promenade.store.driver.unit import Session
 from promenade.store.webhooks.messages import Message
 from promenade.store.webhooks.outcomes import Outcome, write_outcomes
@@ -36,7 +36,10 @@ async def attempt(context: Context, sender: Sender, message: Message, draw: Draw
         attempted = AttemptResult(error="The subscription's secret cannot be read: it must be base64.")
     else:
         headers |= {"content-type": sent.content_type, **sent.headers("ce-")}
-        attempted = await sender.post(message.callback_url, headers, sent.body, at=at)
+        with tracing.resume("webhook", message.traceparent, tracing.Kind.CLIENT):
+            headers |= tracing.headers()
+            attempted = await sender.post(message.callback_url, headers, sent.body, at=at)
+            tracing.note_outcome(attempted.http_status)
     outcome = outcome_of(
         message, attempted, at=at, ended_at=context.clock(), schedule=context.webhook_retry_schedule, draw=draw
     )

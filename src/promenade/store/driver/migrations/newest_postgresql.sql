@@ -1303,6 +1303,7 @@ CREATE TABLE outbox_events (
 	callback_url VARCHAR(2000) COLLATE "C",
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	dispatched_at TIMESTAMP WITH TIME ZONE,
+	traceparent VARCHAR(55) COLLATE "C",
 	CONSTRAINT pk_outbox_events__key PRIMARY KEY (tenant_id, id)
 );
 
@@ -2144,6 +2145,7 @@ CREATE TABLE side_effect_jobs (
 	post_purchase_coupons TEXT,
 	reason VARCHAR(1000) COLLATE "C",
 	reported BOOLEAN NOT NULL,
+	traceparent VARCHAR(55) COLLATE "C",
 	CONSTRAINT pk_side_effect_jobs__key PRIMARY KEY (tenant_id, id),
 	CONSTRAINT uq_side_effect_jobs__iteration UNIQUE (tenant_id, origin, transaction_id, transaction_counter),
 	CONSTRAINT ck_side_effect_jobs__status CHECK (status IN ('PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'))

@@ -921,6 +921,7 @@ CREATE TABLE outbox_events (
 	callback_url VARCHAR(2000),
 	created_at BIGINT NOT NULL,
 	dispatched_at BIGINT,
+	traceparent VARCHAR(55),
 	CONSTRAINT pk_outbox_events__key PRIMARY KEY (tenant_id, id)
 );
 
@@ -1498,6 +1499,7 @@ CREATE TABLE side_effect_jobs (
 	post_purchase_coupons TEXT,
 	reason VARCHAR(1000),
 	reported BOOLEAN NOT NULL,
+	traceparent VARCHAR(55),
 	CONSTRAINT pk_side_effect_jobs__key PRIMARY KEY (tenant_id, id),
 	CONSTRAINT uq_side_effect_jobs__iteration UNIQUE (tenant_id, origin, transaction_id, transaction_counter),
 	CONSTRAINT ck_side_effect_jobs__status CHECK (status IN ('PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'))

@@ -30,6 +30,7 @@ from promenade.store.driver.row_security import EVERY_TENANT, NO_TENANT, of_tena
 from promenade.store.driver.sqlalchemy_private import is_read_only, set_transaction, statement_cache
 from promenade.store.driver.tenancy import Params, Scope, acting, admit, guard_dialect
 from promenade.store.driver.unit import Database, Load, Session, Statement, Work, too_expensive
+from promenade.tracing import span
 
 T = TypeVar("T")
 
@@ -317,7 +318,7 @@ class PostgresqlDatabase(Database):
         )
 
     async def hot(self, name: str, params: tuple[Any, ...], *, durable: bool = False) -> Sequence[Sequence[Any]]:
-        with self._place():
+        with span("store statement"), self._place():
             try:
                 return await self._hot_once(name, params, durable)
             except (*_UNDONE, *_BROKEN, *_OVERLOADED) as error:

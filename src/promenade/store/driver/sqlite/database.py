@@ -28,6 +28,7 @@ from promenade.store.driver.sqlite.files import keep_private
 from promenade.store.driver.sqlite.line import Line, SqliteSession, drive, translated, unavailable
 from promenade.store.driver.tenancy import NOBODY, Scope
 from promenade.store.driver.unit import Database, Load, Session, Work
+from promenade.tracing import span
 
 T = TypeVar("T")
 
@@ -205,7 +206,8 @@ class SqliteDatabase(Database):
     async def hot(self, name: str, params: tuple[Any, ...], *, durable: bool = False) -> Sequence[Sequence[Any]]:
         function = HOT[name].sqlite
         run: Callable[[SqliteSession], Any] = lambda session: function(session.raw, params)  # noqa: E731
-        return cast("Sequence[Sequence[Any]]", await self._queued(run, NOBODY, durable, is_hot=True))
+        with span("store statement"):
+            return cast("Sequence[Sequence[Any]]", await self._queued(run, NOBODY, durable, is_hot=True))
 
     async def look(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
         # Directly on the event loop: reading a few rows by key takes 10 to 20 us and waits for no writer, whereas

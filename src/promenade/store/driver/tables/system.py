@@ -277,6 +277,7 @@ def _work() -> Iterator[Definition]:
             ),
             text("reason", 1000, "Why the last attempt failed.", nullable=True),
             sa.Column("reported", sa.Boolean(), nullable=False, default=False, doc="Whether reports count the sale."),
+            text("traceparent", 55, "The recorded trace that the confirm belongs to.", nullable=True),
             key("side_effect_jobs", "id"),
             sa.UniqueConstraint(
                 "tenant_id", "origin", "transaction_id", "transaction_counter", name="uq_side_effect_jobs__iteration"
@@ -310,6 +311,7 @@ def _outbox() -> Iterator[Definition]:
             text("callback_url", 2000, "Where it is sent besides: the callbackUrl of a job.", nullable=True),
             moment("created_at", "When it happened."),
             moment("dispatched_at", "When its deliveries were planned.", nullable=True),
+            text("traceparent", 55, "The recorded trace that it belongs to.", nullable=True),
             key("outbox_events", "id"),
             # Events that a subscription missed are searched for by time.
             sa.Index("ix_outbox_events__created", "tenant_id", "created_at", "kind"),
