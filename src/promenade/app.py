@@ -29,7 +29,7 @@ from promenade.ids import new_id
 from promenade.log import Logger, name_also
 from promenade.settings import LOCAL_STORE, Settings, SettingsError
 from promenade.store.access.local_store import StoreRow
-from promenade.store.driver.cache import open_cache
+from promenade.store.driver.cache import Cache, LocalCache, open_cache
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Database
 from promenade.store.driver.watching import watched
@@ -42,6 +42,7 @@ from promenade.web.http.protection import Protection
 from promenade.web.http.rate_limits import RateLimits
 from promenade.web.http.routing import routed
 from promenade.web.http.server_config import server_config
+from promenade.workflows.access.cache_key import cache_key
 from promenade.workflows.access.local_admin import KnownStore, establish_store, find_store, forget_password
 from promenade.workflows.context import Context, Retention
 from promenade.workflows.uplink import Uplink
@@ -75,6 +76,7 @@ async def open_context(settings: Settings) -> Context:
     database = await open_database(settings.database_url)
     try:
         store = await _store_of(settings, database)
+        cache = await _cache_of(settings, database)
     except BaseException:
         await database.close()
         raise
@@ -83,7 +85,7 @@ async def open_context(settings: Settings) -> Context:
     return Context(
         database=database,
         catalogues=Catalogues(database, on_load=set_aside),
-        cache=open_cache(settings.redis_url),
+        cache=cache,
         clock=clock,
         new_id=new_id,
         source="btp" if store is None else LOCAL_STORE,
@@ -100,6 +102,13 @@ async def open_context(settings: Settings) -> Context:
         uplink=None if store is None else Uplink(run_id=new_id()),
         replica=None if reporting_url is None else await open_database(reporting_url),
     )
+
+
+async def _cache_of(settings: Settings, database: Database) -> Cache:
+    if settings.redis_url is None:
+        return LocalCache()
+    secret = await cache_key(database, lambda: secrets.token_bytes(32), clock())
+    return open_cache(settings.redis_url, secret)
 
 
 async def _store_of(settings: Settings, database: Database) -> StoreRow | None:
@@ -158,7 +167,6 @@ class _Edition(ABC):
 
     def __init__(self, settings: Settings, *, run_worker: bool | None = None) -> None:
         self._settings = settings
-        self._limits = RateLimits(per_tenant=settings.rate_limit_tenant, per_client=settings.rate_limit_client)
         self._leaving = Leaving(settings.drain_seconds)
         self._run_worker = settings.workers == 1 if run_worker is None else run_worker
         self._app: ASGIApp = Router(lifespan=self._lifespan, default=not_found)  # replaced once the resources are open
@@ -175,16 +183,22 @@ class _Edition(ABC):
             opened_context(settings) as context,
             self._worker(context),
         ):
-            self._app = edge_of(self._settings, await self._served(context), self._leaving)
-            async with self._beside(context):
+            limits = self._limits_in(context)
+            self._app = edge_of(settings, await self._served(context, limits), self._leaving)
+            async with self._beside(context, limits):
                 self._leaving.await_signal()
                 yield
 
+    def _limits_in(self, context: Context) -> RateLimits:
+        settings = self._settings
+        shared = None if settings.redis_url is None else context.cache
+        return RateLimits(per_tenant=settings.rate_limit_tenant, per_client=settings.rate_limit_client, shared=shared)
+
     @abstractmethod
-    async def _served(self, context: Context) -> ASGIApp:
+    async def _served(self, context: Context, limits: RateLimits) -> ASGIApp:
         """Return the application that handles the requests."""
 
-    def _beside(self, context: Context) -> contextlib.AbstractAsyncContextManager[None]:
+    def _beside(self, context: Context, limits: RateLimits) -> contextlib.AbstractAsyncContextManager[None]:
         """Run additional listeners, if the edition has any."""
         return contextlib.nullcontext()
 
@@ -223,15 +237,15 @@ class Cloud(_Edition):
         self._health: list[Endpoint] = []
         self._material: TlsMaterial | None = None  # of the listener for client certificates
 
-    async def _served(self, context: Context) -> ASGIApp:
+    async def _served(self, context: Context, limits: RateLimits) -> ASGIApp:
         from promenade.web.services.cloud import CloudService
 
-        service = CloudService(context, self._settings, self._limits, lambda: self._material)
+        service = CloudService(context, self._settings, limits, lambda: self._material)
         self._health = service.health
         return service.app
 
     @contextlib.asynccontextmanager
-    async def _beside(self, context: Context) -> AsyncIterator[None]:
+    async def _beside(self, context: Context, limits: RateLimits) -> AsyncIterator[None]:
         """Run the listener for client certificates, if there is one: master data, its jobs, health."""
         settings = self._settings
         if settings.mtls_port is None:
@@ -244,7 +258,7 @@ class Cloud(_Edition):
         from promenade.web.imports.status import certificate_status_endpoint
 
         material = self._material = TlsMaterial(TlsFiles.of(settings), clock)
-        certificates = Certificates(context.database, clock, lambda: material.authorities, self._limits)
+        certificates = Certificates(context.database, clock, lambda: material.authorities, limits)
         endpoints = [
             *MasterData(context, certificates, base_url=settings.mtls_url).endpoints(),
             certificate_status_endpoint(context, certificates.caller),
@@ -258,7 +272,7 @@ class Cloud(_Edition):
 class LocalStore(_Edition):
     """The local-store edition: one store with its own database, its tills and its administrator."""
 
-    async def _served(self, context: Context) -> ASGIApp:
+    async def _served(self, context: Context, limits: RateLimits) -> ASGIApp:
         store = await _store_of(self._settings, context.database)
         if store is None:
             raise LookupError("the edition is another")
@@ -268,7 +282,7 @@ class LocalStore(_Edition):
 
         known = KnownStore(context.database, store)
         await known.read()
-        return store_service(context, self._settings, known, self._limits, new_api_key)
+        return store_service(context, self._settings, known, limits, new_api_key)
 
 
 def local_store(settings: Settings) -> ASGIApp:

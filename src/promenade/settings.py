@@ -131,7 +131,7 @@ class Settings:
     instance_id: str | None = None  # None: a new one at every start; a store has a permanent one
     tenant: str = "local"  # of the local-store edition: the one tenant of its database
     reset_admin_password: bool = False  # of the local-store edition: delete the password at start
-    rate_limit_tenant: int = 120_000  # requests per minute and process for a tenant; 0: unlimited
+    rate_limit_tenant: int = 120_000  # requests per minute, of all processes that share a cache; 0: unlimited
     rate_limit_client: int = 60_000  # the same for each client
 
     def __post_init__(self) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 
 from promenade.demo import DemoTenant, seed
 from promenade.demo.guide import tour_request
-from promenade.store.driver.cache import open_cache
+from promenade.store.driver.cache import LocalCache
 from promenade.store.driver.schema import table
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Session
@@ -35,7 +35,7 @@ async def demo(url: str) -> AsyncIterator[tuple[Context, DemoTenant]]:
     context = Context(
         database=database,
         catalogues=Catalogues(database),
-        cache=open_cache(None),
+        cache=LocalCache(),
         clock=lambda: NOW,
         new_id=lambda: str(uuid.uuid4()),
         source="btp",

@@ -221,7 +221,7 @@ async def test_w3_more_receivers_that_hang_than_there_are_places_delay_no_other(
 async def test_a1_without_the_cache_events_wait_and_drain_later(
     post: Post, valkey_server: ValkeyServer, events: int
 ) -> None:
-    post.shop.context = replace(post.context, cache=open_cache(valkey_server.url))
+    post.shop.context = replace(post.context, cache=open_cache(valkey_server.url, bytes(32)))
     await post.subscribe("shop")
     await post.emit("before")
     stop = asyncio.Event()

@@ -161,7 +161,8 @@ serve_options = _options(
     option("--reset-admin-password", is_flag=True,
            help="Delete the password of a store's administrator, so that setup is open again."),
     option("--rate-limit-tenant", type=click.IntRange(0), default=120_000, show_default=True,
-           help="Requests per minute that a tenant may send to one server process; 0: no limit."),
+           help="Requests per minute that a tenant may send: to all server processes together if --redis-url is set,"
+                " else to each of them; 0: no limit."),
     option("--rate-limit-client", type=click.IntRange(0), default=60_000, show_default=True,
            help="The same for one client of a tenant."),
 )  # fmt: skip

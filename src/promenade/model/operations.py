@@ -422,8 +422,9 @@ def _of_settings() -> tuple[Operation, ...]:
             binding="TenantSettings",
             returns=ReturnType(type=_RATE_LIMIT_USE, collection=True, nullable=False),
             annotations=_described(
-                "The rate limits that the operator has set, and how much of them is used in the server process that"
-                " answers: by the tenant, then by up to 100 of its clients that have called it, the busiest first."
+                "The rate limits that the operator has set, and how much of them is used, as the server process that"
+                " answers knows it: by the tenant, then by up to 100 of its clients that have called it, the busiest"
+                " first."
             ),
         ),
         Function(
@@ -586,7 +587,11 @@ _RATE_LIMIT_USE = ComplexType(
     name="RateLimitUse",
     properties=(
         _member("clientId", Primitive.STRING, "The client, or person; null: all of the tenant together.", length=255),
-        _member("perMinute", Primitive.INT64, "Requests a minute that this server process admits; null: any number."),
+        _member(
+            "perMinute",
+            Primitive.INT64,
+            "Requests a minute that are admitted, by all processes that share a cache; null: any number.",
+        ),
         _member(
             "inUse",
             Primitive.INT64,

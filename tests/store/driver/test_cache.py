@@ -15,10 +15,13 @@ from promenade.store.driver.cache import (
     PAUSE_SECONDS,
     Cache,
     LocalCache,
+    Pour,
     RedisCache,
     open_cache,
 )
 from tests.kit.valkey import ValkeyServer
+
+SECRET = bytes(range(32))
 
 
 class Clock:
@@ -32,7 +35,7 @@ class Clock:
 async def cache(request: pytest.FixtureRequest) -> AsyncIterator[Cache]:
     url = request.getfixturevalue("valkey_url") if request.param == "valkey" else None
     # Results are tested here, not response times: on a busy machine 50 ms can pass for no reason.
-    opened = open_cache(url, patience=10)
+    opened = LocalCache() if url is None else open_cache(url, SECRET, patience=10)
     yield opened
     await opened.close()
 
@@ -82,18 +85,62 @@ async def test_the_local_cache_is_bounded() -> None:
 
 
 async def test_a_window_on_valkey_expires_automatically(valkey_url: str) -> None:
-    cache = RedisCache(valkey_url, patience=10)
+    cache = RedisCache(valkey_url, SECRET, patience=10)
     key = str(uuid4())
     await cache.count(key, 60)
     await cache.count(key, 60)
-    assert 0 < await cache._redis.ttl(key) <= 60
+    assert 0 < await cache._redis.ttl(cache._name(key)) <= 60
     await cache.close()
+
+
+async def test_names_on_valkey_tell_their_kind_and_not_whom_they_are_of(valkey_server: ValkeyServer) -> None:
+    cache = RedisCache(valkey_server.url, SECRET, patience=10)
+    await cache.count("attempts:token:203.0.113.7 till-of-berlin", 60)
+    await cache.put("side-effects:4:acme:T-1", b"{}", 60)
+    await cache.fill([Pour("limits:4:acme:till-of-berlin", 0, 1)], 60)
+    names = {name.decode() for name in await cache._redis.keys("*") if isinstance(name, bytes)}
+    assert {name.partition(":")[0] for name in names} == {"attempts", "side-effects", "limits"}
+    for hidden in ("203", "acme", "till", "T-1"):
+        assert not any(hidden in name for name in names), names
+    lasting = [await cache._redis.pttl(name) for name in names]
+    assert all(0 < left <= 60_000 for left in lasting), lasting
+    await cache.close()
+
+
+async def test_processes_with_the_same_key_share_names_and_others_do_not(valkey_url: str) -> None:
+    key = str(uuid4())
+    for secret, expected in ((SECRET, 1), (SECRET, 2), (bytes(32), 1)):
+        cache = RedisCache(valkey_url, secret, patience=10)
+        assert await cache.count(key, 60) == expected
+        await cache.close()
+
+
+async def test_a_bucket_on_valkey_takes_what_fits_and_drains(valkey_url: str) -> None:
+    cache = RedisCache(valkey_url, SECRET, patience=10)
+    full, half = str(uuid4()), str(uuid4())
+
+    async def fill(*pours: Pour) -> tuple[bool, list[float]]:
+        filled = await cache.fill(pours, 3600)
+        assert filled is not None
+        return filled.has_fitted, [round(level, -1) for level in filled.levels]
+
+    assert await fill(Pour(full, 0, wanted=3600), Pour(half, 0, more=1800)) == (True, [3600, 1800])
+    assert await fill(Pour(full, 0, wanted=60), Pour(half, 0, wanted=60)) == (False, [3600, 1800])
+    assert await fill(Pour(half, 0, wanted=600)) == (True, [2400])
+    assert await fill(Pour(half, 3000)) == (True, [3000]), "what a process knows counts if it is more"
+    assert await fill(Pour(half, 1000)) == (True, [3000])
+    assert await fill(Pour(half, 0, more=1e6)) == (True, [7200]), "nobody waits longer than for two full buckets"
+    await cache.close()
+
+
+async def test_in_the_process_alone_there_is_no_shared_bucket() -> None:
+    assert await LocalCache().fill([Pour("limits:x", 0)], 60) is None
 
 
 async def test_counting_continues_locally_during_an_outage_of_valkey_and_then_returns(
     valkey_server: ValkeyServer,
 ) -> None:
-    cache = RedisCache(valkey_server.url, Clock(), patience=10)
+    cache = RedisCache(valkey_server.url, SECRET, Clock(), patience=10)
     assert await cache.count("k", 60) == 1
     valkey_server.stop()
     assert await cache.count("k", 60) == 1
@@ -110,7 +157,7 @@ async def test_counting_continues_locally_during_an_outage_of_valkey_and_then_re
 
 @pytest.mark.alone
 async def test_an_outage_of_valkey_does_not_delay_callers(valkey_server: ValkeyServer) -> None:
-    cache = RedisCache(valkey_server.url, Clock())
+    cache = RedisCache(valkey_server.url, SECRET, Clock())
     await cache.ping()
     valkey_server.stop()
     started = time.monotonic()
@@ -133,7 +180,7 @@ async def test_an_unresponsive_valkey_delays_at_most_one_call_per_second() -> No
 
     clock = Clock()
     async with await asyncio.start_server(say_nothing, "127.0.0.1", 0) as server:
-        cache = RedisCache(f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}", clock)
+        cache = RedisCache(f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}", SECRET, clock)
         assert [await cache.count("k", 60) for _ in range(3)] == [1, 2, 3]
         await cache.put("v", b"x", 60)
         assert await cache.get("v") is None

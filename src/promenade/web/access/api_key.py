@@ -60,7 +60,7 @@ class StoreAuthenticator:
             raise Challenged("UNAUTHORIZED", "The API key is invalid or missing: send X-Api-Key.", _KEY_CHALLENGE)
         note_caller(till.tenant_id, till.client_id, till.user)
         if self._limits is not None:
-            self._limits.take(till.tenant_id, till.client_id)
+            await self._limits.take(till.tenant_id, till.client_id)
         scope[_CALLER] = till
         return till
 
@@ -83,7 +83,7 @@ class StoreAuthenticator:
         session = await self.session(scope)
         caller = session_caller(self._sessions, session, scope, self._clock())
         if self._limits is not None:
-            self._limits.take(caller.tenant_id, caller.client_id)
+            await self._limits.take(caller.tenant_id, caller.client_id)
         return caller
 
     async def session(self, scope: Scope) -> Session:

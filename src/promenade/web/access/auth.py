@@ -230,7 +230,7 @@ class Authenticator:
             given = await self._groups.scopes_of(caller.tenant_id, caller.outside.groups)
             caller = replace(caller, scopes=caller.scopes | given)
         if self._limits is not None:
-            self._limits.take(caller.tenant_id, caller.client_id)
+            await self._limits.take(caller.tenant_id, caller.client_id)
         agent = agent_of(scope)
         return caller if agent is None else replace(caller, agent=agent)
 
@@ -249,7 +249,7 @@ class Authenticator:
         if not await self._tenant_exists(session.tenant_id):
             raise Forbidden("UNKNOWN_TENANT", "The session's tenant is not known here.")
         if self._limits is not None:
-            self._limits.take(session.tenant_id, session.user)
+            await self._limits.take(session.tenant_id, session.user)
         return caller
 
     def csrf_token(self, caller: Caller) -> str:

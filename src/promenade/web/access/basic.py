@@ -89,7 +89,7 @@ class BasicReaders:
             if len(self._known) > _KEPT_MAX:
                 self._known.popitem(last=False)
         note_caller(caller.tenant_id, caller.client_id, caller.user)
-        self._limits.take(caller.tenant_id, caller.client_id)
+        await self._limits.take(caller.tenant_id, caller.client_id)
         return caller
 
     async def _found(self, scope: Scope, given: bytes, now: float) -> Caller:

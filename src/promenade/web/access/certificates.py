@@ -66,7 +66,7 @@ class Certificates:
         name = verified.common_name
         note_caller(tenant_id, name, name)
         if self._limits is not None:
-            self._limits.take(tenant_id, name)
+            await self._limits.take(tenant_id, name)
         self._expiry.show("client", name, verified.until)
         self._expiry.tell("client", name, verified.until, at)
         return Caller(tenant_id, name, name, frozenset(), verified.until.timestamp())

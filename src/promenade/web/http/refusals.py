@@ -70,10 +70,11 @@ class Refusals:
         if status not in REFUSED and not served.missing:
             return
         now = self._seconds()
-        if self._room.wait("", now) > 0.0:
+        room = self._room.find("")
+        if room.wait(now) > 0.0:
             self._left_out += 1
             return
-        self._room.fill("", now)
+        self._room.fill("", room, now)
         more: dict[str, object] = {"left_out": self._left_out} if self._left_out else {}
         self._left_out = 0
         if served.missing:

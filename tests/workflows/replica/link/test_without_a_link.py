@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from promenade.store.driver.cache import open_cache
+from promenade.store.driver.cache import LocalCache
 from promenade.store.driver.unit import Database
 from promenade.store.pricing.catalogue import Catalogues
 from promenade.worker import uplink as worker
@@ -28,7 +28,7 @@ async def test_a_store_without_a_link_polls_at_the_configured_interval(
     context = Context(
         database=database,
         catalogues=Catalogues(database),
-        cache=open_cache(None),
+        cache=LocalCache(),
         clock=lambda: NOW,
         new_id=lambda: str(uuid.uuid4()),
         source="local-store",

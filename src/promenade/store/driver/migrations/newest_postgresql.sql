@@ -534,6 +534,13 @@ CREATE POLICY tenant ON budgets
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
+CREATE TABLE cache_keys (
+	purpose VARCHAR(20) COLLATE "C" NOT NULL,
+	secret BYTEA NOT NULL,
+	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	CONSTRAINT pk_cache_keys__key PRIMARY KEY (purpose)
+);
+
 CREATE TABLE calculation_log_blocks (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	promotion_id VARCHAR(36) COLLATE "C" NOT NULL,

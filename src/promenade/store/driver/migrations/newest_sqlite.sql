@@ -390,6 +390,13 @@ CREATE TABLE budgets (
 
 CREATE INDEX ix_budgets__status_valid_to ON budgets (tenant_id, status, valid_to);
 
+CREATE TABLE cache_keys (
+	purpose VARCHAR(20) NOT NULL,
+	secret BLOB NOT NULL,
+	created_at BIGINT NOT NULL,
+	CONSTRAINT pk_cache_keys__key PRIMARY KEY (purpose)
+);
+
 CREATE TABLE calculation_log_blocks (
 	tenant_id VARCHAR(36) NOT NULL,
 	promotion_id VARCHAR(36) NOT NULL,

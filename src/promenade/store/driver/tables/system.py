@@ -410,6 +410,17 @@ def _access() -> Iterator[Definition]:
     )
     yield from _issued()
     yield (
+        "cache_keys",
+        "The random key by which names of callers, addresses and others become names in a shared cache.",
+        False,
+        (
+            text("purpose", 20, "What it is for: names."),
+            content("secret", "The key: 32 random bytes."),
+            moment("created_at", "When a process with a shared cache first needed it."),
+            key("cache_keys", "purpose", tenant=False),
+        ),
+    )
+    yield (
         "instances",
         "Server processes on this database; meta.instanceId names one.",
         False,
