@@ -47,6 +47,10 @@ _INTRO = inspect.cleandoc(
       `xlsx`), `separator`, `decimal`, `language` (`en`, `de`) and `timeZone`. No text becomes a formula. At most 4
       exports of a tenant are sent at a time (429 `TOO_MANY_EXPORTS`); one of coupon codes is in the audit trail, one of
       `CouponCodeBatches(<ID>)/codes` as an entry of the batch, and 409 `BATCH_UNFINISHED` while it is being generated.
+    - `POST /admin/Clients:bulk-import` imports clients, as [the public API](public-api.md#bulkimport) imports other
+      rows; for administrators alone, and for their own tenant. Rows have the form of a single create with a `code`,
+      by which an existing client is found; `secret` is refused. `statusUrl` is the job in `ImportJobs`
+      ([how](../how-to/credentials-for-many-stores.md)).
     - Messages of a request that went well are in the header `sap-messages`: a JSON array of `code`, `message`, `target`
       and `numericSeverity`.
     - A caller who comes by a session cookie sends `X-CSRF-Token` with every write; `HEAD /admin/` with
@@ -168,6 +172,10 @@ ACTION_FAULTS: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
         ("Promotions", "copy"): (
             "409 `ALREADY_EXISTS`: the code is taken",
             "400 `PROMOTION_TOO_LARGE`: more than 10 000 parts",
+        ),
+        ("Clients", "createEnrolmentCodes"): (
+            "400 `UNKNOWN_REFERENCE`: no client has one of the codes; all such are named, and no code is made",
+            "400 `REQUIRED`, `TOO_MANY_ROWS`: none, or more than 1000",
         ),
         ("Promotions", "check"): (_GONE,),
         ("Promotions", "compareDocument"): _DOCUMENT,

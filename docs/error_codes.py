@@ -167,6 +167,7 @@ ADMIN = (
     "promenade/web/odata/draft_faults",
     "promenade/web/http/rate_limits",
     "promenade/web/access/sessions",
+    "promenade/workflows/access/enrolments",
     "promenade/workflows/promotions/basket_tests",
     "promenade/workflows/promotions/budget_requests",
     "promenade/workflows/promotions/check",

@@ -14,7 +14,7 @@ from msgspec import NODEFAULT, Meta, Raw, Struct, UnsetType
 
 from docs.markdown import field_remarks, table, text_of
 from promenade.settings import Settings
-from promenade.web.access.issuer import Issuer, TokenResponse
+from promenade.web.access.issuer import Issuer, SecretResponse, TokenResponse
 from promenade.web.access.oauth import OAuthError
 from promenade.web.coupons.endpoints import PosCoupons
 from promenade.web.coupons.messages import OPERATIONS
@@ -62,6 +62,7 @@ _CONTRACTS: dict[str, tuple[str, type[Struct] | None, type[Struct] | str | None]
     "_ready": (_OPEN, None, Health),
     "_metrics": ("none from loopback, else the metrics token", None, "text"),
     "_token": (_OPEN, None, TokenResponse),
+    "_secret": (_OPEN, None, SecretResponse),
     "_jwks": (_OPEN, None, "JSON"),
     "_configuration": (_OPEN, None, "JSON"),
     "_authorization_server": (_OPEN, None, "JSON"),
@@ -153,7 +154,7 @@ def shapes() -> str:
         *[(f"Coupons: {name}", (operation.request, operation.response)) for name, operation in OPERATIONS.items()],
         *[(f"Articles: {name}", (one.request, one.response)) for name, one in ARTICLE_OPERATIONS.items()],
         ("Health and heartbeat", (Health, Live, Heartbeat)),
-        ("Tokens", (TokenResponse, OAuthError)),
+        ("Tokens", (TokenResponse, SecretResponse, OAuthError)),
     ]
     for title, roots in titled:
         parts.append(f"## {title}")

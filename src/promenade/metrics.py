@@ -211,11 +211,14 @@ stores_pending = _figure("svc_stores_pending_transactions", "Sales that stores s
 pools_low = _figure("svc_coupon_pools_low", "Pools with fewer codes than their active refill schedule wants.")
 pools_empty = _figure("svc_coupon_pools_empty", "Those of them that have no code left.")
 budgets = _figure("svc_budgets", "Active budgets: enough, near_end (90 % used or reserved) or used_up.", "state")
+secrets_overdue = _figure(
+    "svc_client_secrets_overdue", "Active clients whose secret is older than their tenant allows; at most 10000."
+)
 figures_known = _figure("svc_figures_known", "1 if the figures above are current; 0 if the database did not answer.")
 
 _FIGURES = (
     *(queue_length, queue_oldest, side_effects_failed, clock_jobs, stores, stores_pending, pools_low, pools_empty),
-    *(budgets, figures_known),
+    *(budgets, secrets_overdue, figures_known),
 )
 
 

@@ -33,6 +33,7 @@ TOURS = (
     ROOT / "docs/how-to/coupons.md",
     ROOT / "docs/how-to/returns.md",
     ROOT / "docs/how-to/imports.md",
+    ROOT / "docs/how-to/credentials-for-many-stores.md",
     ROOT / "docs/how-to/configuration-as-code.md",
     ROOT / "docs/how-to/back-office.md",
     ROOT / "docs/how-to/check-a-promotion.md",

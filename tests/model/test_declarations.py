@@ -212,8 +212,9 @@ def test_bulk_import_takes_the_twelve_entities() -> None:
         "Articles Promotions Budgets Stakeholders CouponTypes CouponCodeConfigurations CouponCodes Conditions "
         "ArticleGroups PosGroups PriorityGroups MutualExclusionGroups"
     )
+    assert {entity.set_name for entity in ALL if entity.admin_importable} == {"Clients"}, "by administrators alone"
     upserts = {entity.set_name for entity in ALL if entity.import_upserts}
-    assert upserts == {"Articles", "ArticleGroups", "PosGroups"}
+    assert upserts == {"Articles", "ArticleGroups", "PosGroups", "Clients"}
     assert all(model.entity(name).natural_key for name in upserts)
 
 
@@ -228,6 +229,7 @@ def test_each_entity_has_its_natural_key() -> None:
             (
                 "Budgets",
                 "Campaigns",
+                "Clients",
                 "CouponCodes",
                 "CouponTypes",
                 "CustomerGroups",

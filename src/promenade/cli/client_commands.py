@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from promenade.store.driver.unit import Database
+    from promenade.workflows.access.enrolments import Enrolment
 
 
 @click.group()
@@ -58,11 +59,48 @@ def client_create(tenant_id: str, scopes: tuple[str, ...], name: str | None, as_
         click.echo(f"client id      {client_id}\nclient secret  {secret}\nThe secret is not shown again.")
 
 
-@client.command("list")
-@option("--tenant", "tenant_id", help="Only clients of this tenant.")
+@client.command("enrol")
+@option("--tenant", "tenant_id", required=True, help="The tenant of the clients.")
+@option("--code", "codes", multiple=True, help="The code of a client (repeatable).")
+@option("--all-new", is_flag=True, help="All active clients of the tenant with neither a secret nor a code.")
 @option("--json", "as_json", is_flag=True, help="Print JSON.")
 @database_options
-def client_list(tenant_id: str | None, as_json: bool, **options: Any) -> None:
+def client_enrol(tenant_id: str, codes: tuple[str, ...], all_new: bool, as_json: bool, **options: Any) -> None:
+    """Make enrolment codes and show them, once: each client replaces its code by a secret of its own.
+
+    A code counts once, for 14 days; one that the client had before is refused from now on.
+    """
+    if bool(codes) == all_new:
+        raise click.UsageError("Name the clients: with --code, or all with --all-new.")
+
+    async def work(database: Database) -> list[Enrolment]:
+        from promenade.clock import clock
+        from promenade.ids import new_id
+        from promenade.workflows.access.enrolments import enrol_clients
+
+        return await enrol_clients(
+            database, tenant_id, None if all_new else codes, new_id=new_id, at=clock(), user="cli"
+        )
+
+    made = with_database(Settings(**options), work)
+    rows = [
+        {
+            "code": one.code,
+            "clientId": one.clientId,
+            "enrolmentCode": one.enrolmentCode,
+            "enrolmentUntil": shown(one.enrolmentUntil),
+        }
+        for one in made
+    ]
+    print_rows(rows, as_json=as_json)
+
+
+@client.command("list")
+@option("--tenant", "tenant_id", help="Only clients of this tenant.")
+@option("--overdue", is_flag=True, help="Only clients whose secret is older than their tenant allows.")
+@option("--json", "as_json", is_flag=True, help="Print JSON.")
+@database_options
+def client_list(tenant_id: str | None, overdue: bool, as_json: bool, **options: Any) -> None:
     """Show the clients, without their secrets, which are not stored."""
 
     async def work(database: Database) -> list[dict[str, Any]]:
@@ -72,6 +110,7 @@ def client_list(tenant_id: str | None, as_json: bool, **options: Any) -> None:
         now = clock()
         return [
             {
+                "code": found.code or "",
                 "clientId": found.client_id,
                 "tenantId": found.tenant_id,
                 "scopes": " ".join(found.scopes),
@@ -80,9 +119,12 @@ def client_list(tenant_id: str | None, as_json: bool, **options: Any) -> None:
                 "createdAt": shown(found.created_at),
                 "rotatedAt": shown(found.rotated_at),
                 "formerUntil": shown(found.accepts_former_until(now)),
+                "dueAt": shown(found.secret_due_at(now) if found.has_secret else None),
+                "refusedFrom": shown(found.secret_ends_at(now) if found.has_secret else None),
                 "lastUsedAt": shown(found.last_used_at),
             }
             for found in await list_clients(database, tenant_id)
+            if not overdue or found.is_overdue(now)
         ]
 
     print_rows(with_database(Settings(**options), work), as_json=as_json)
@@ -90,7 +132,7 @@ def client_list(tenant_id: str | None, as_json: bool, **options: Any) -> None:
 
 @client.command("rotate")
 @click.argument("client_id", metavar="CLIENT")
-@overlap_option("secret")
+@overlap_option("secret", None)
 @option(
     "--withdraw",
     is_flag=True,
@@ -98,7 +140,7 @@ def client_list(tenant_id: str | None, as_json: bool, **options: Any) -> None:
 )
 @option("--json", "as_json", is_flag=True, help='Print {"clientId", "clientSecret", "formerUntil"} and nothing else.')
 @database_options
-def client_rotate(client_id: str, overlap_hours: int, withdraw: bool, as_json: bool, **options: Any) -> None:
+def client_rotate(client_id: str, overlap_hours: int | None, withdraw: bool, as_json: bool, **options: Any) -> None:
     """Replace the secret of CLIENT and show the new one, once; both are accepted for a while."""
     secret = secrets.token_urlsafe(32)
 

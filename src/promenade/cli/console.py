@@ -168,10 +168,12 @@ serve_options = _options(
 )  # fmt: skip
 
 
-def overlap_option(what: str) -> Callable[[Command], Command]:
+def overlap_option(what: str, default: int | None) -> Callable[[Command], Command]:
     """Return the option of commands that replace a key or a secret while the present one still works."""
     text = f"How long the present {what} is still accepted."
-    return option("--overlap-hours", type=click.IntRange(0, 720), default=24, show_default=True, help=text)
+    if default is None:
+        text += " Default: the tenant's `secretOverlapHours`, else 24."
+    return option("--overlap-hours", type=click.IntRange(0, 720), default=default, show_default=True, help=text)
 
 
 def shown(moment: datetime | None) -> str | None:

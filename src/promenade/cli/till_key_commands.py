@@ -83,7 +83,7 @@ def till_key_list(as_json: bool, **options: Any) -> None:
 
 @till_key.command("rotate")
 @click.argument("name", metavar="TILL")
-@overlap_option("key")
+@overlap_option("key", 24)
 @option("--json", "as_json", is_flag=True, help='Print {"name", "apiKey", "formerUntil"} and nothing else.')
 @database_options
 def till_key_rotate(name: str, overlap_hours: int, as_json: bool, **options: Any) -> None:

@@ -150,12 +150,13 @@ def integer(
     read_only: bool = False,
     virtual: bool = False,
     hidden_from: frozenset[Service] = frozenset(),
+    label: str = "",
 ) -> Field:
     """Declare a 32-bit integer; bounds are inclusive."""
     return Field(
         kind=Kind.INTEGER, doc=doc, required=required, default=default,
         minimum=None if minimum is None else Decimal(minimum), maximum=None if maximum is None else Decimal(maximum),
-        read_only=read_only or virtual, virtual=virtual, hidden_from=hidden_from,
+        read_only=read_only or virtual, virtual=virtual, hidden_from=hidden_from, label=label,
     )  # fmt: skip
 
 
@@ -377,6 +378,7 @@ class Entity(Fields):
         admin: Mode = NONE,
         reporting: Mode = NONE,
         importable: bool = False,
+        admin_importable: bool = False,
         import_upserts: bool = False,
         key: tuple[str, ...] = ("id",),
         natural_key: tuple[str, ...] = (),
@@ -412,6 +414,7 @@ class Entity(Fields):
             links=tuple(_named(name, member) for name, member in own if isinstance(member, Link)),
             collections=tuple(_named(name, member) for name, member in own if isinstance(member, Collection)),
             key=key, public=public, admin=admin, reporting=reporting, importable=importable,
+            admin_importable=admin_importable,
             import_upserts=import_upserts, natural_key=natural_key, unique=unique, unique_everywhere=unique_everywhere,
             indexes=indexes, text_index=text_index, packed=packed,
             invariants=invariants, patchable=patchable, deletable=deletable, windows=windows, tenant_owned=tenant_owned,

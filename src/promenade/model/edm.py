@@ -118,11 +118,12 @@ def edm_for(service: Service) -> Edm:
 
 @cache
 def import_type(set_name: str) -> OdataType:
-    """Return the type of an import row: what a create on the public API accepts, and importable fields hidden there.
+    """Return the type of an import row: what a create accepts, and importable fields hidden there.
 
-    It belongs to the public API's model; it is a variant of the type with the same name there.
+    It belongs to the model of the entity's `import_service`; it is a variant of the type with the same name there.
     """
-    return _Projection(PUBLIC, model.entity(set_name), importing=True).entity_type()
+    entity = model.entity(set_name)
+    return _Projection(entity.import_service or PUBLIC, entity, importing=True).entity_type()
 
 
 class _Projection:

@@ -184,6 +184,7 @@ def admin_operations() -> tuple[Operation, ...]:
             "Refuses its former secret at once, and the tokens that it has within half a minute, because a secret has"
             " leaked: replace the present one first. It may request new tokens.",
         ),
+        _ENROL,
         _move(
             "People",
             "withdrawTokens",
@@ -195,7 +196,16 @@ def admin_operations() -> tuple[Operation, ...]:
 
 def _admin_complex_types() -> tuple[ComplexType, ...]:
     """The values that the actions return."""
-    return (_FINDING, _DOCUMENT_CHANGES, _ISSUED_COUPON, _REPLAYED_EVENTS, _TEST_RUN, _RATE_LIMIT_USE, _TRUSTED)
+    return (
+        _FINDING,
+        _DOCUMENT_CHANGES,
+        _ISSUED_COUPON,
+        _REPLAYED_EVENTS,
+        _TEST_RUN,
+        _RATE_LIMIT_USE,
+        _TRUSTED,
+        _ENROLMENT,
+    )
 
 
 def _of_promotions() -> tuple[Operation, ...]:
@@ -627,6 +637,37 @@ _TRUSTED = ComplexType(
         ),
     ),
     annotations=_described("What the service shows of itself, or trusts."),
+)
+_ENROLMENT = ComplexType(
+    name="Enrolment",
+    properties=(
+        _text("code", 50, "Code of the client.", nullable=False),
+        _text("clientId", 100, "Its ID, which it sends with the enrolment code.", nullable=False),
+        _text("enrolmentCode", 43, "The enrolment code: a secret for one use.", nullable=False),
+        _member("enrolmentUntil", Primitive.DATE_TIME_OFFSET, "Until when it is accepted.", nullable=False),
+    ),
+    annotations=_described("What a client needs to make a secret of its own."),
+)
+_ENROL = Action(
+    name="createEnrolmentCodes",
+    binding="Clients",
+    binding_collection=True,
+    parameters=(
+        Parameter(
+            name="codes",
+            type=Primitive.STRING,
+            max_length=50,
+            collection=True,
+            nullable=False,
+            annotations=_described("From 1 to 1000 codes of clients."),
+        ),
+    ),
+    returns=ReturnType(type=_ENROLMENT, collection=True, nullable=False),
+    annotations=_described(
+        "Makes an enrolment code for each of the clients, which is returned only in this response, and refuses"
+        " the one that it had. The client replaces it by a secret of its own at `/oauth/secret` within 14 days;"
+        " until then its present secret is accepted, from then on it and its tokens are refused."
+    ),
 )
 _REPLAYED_EVENTS = ComplexType(
     name="ReplayedEvents",

@@ -204,6 +204,7 @@ class EntityType:
     admin: Mode
     reporting: Mode
     importable: bool
+    admin_importable: bool  # by administrators, with properties as in administration
     import_upserts: bool
     natural_key: tuple[str, ...]
     unique: tuple[tuple[str, ...], ...]
@@ -248,6 +249,13 @@ class EntityType:
     def is_versioned(self) -> bool:
         """Return whether rows count their changes: those that are stored, or are written where another entity is."""
         return self.stored or self.admin is Mode.RW_RESTRICTED
+
+    @property
+    def import_service(self) -> Service | None:
+        """Return the service whose creates are like the rows of its imports; None: it has none."""
+        if self.importable:
+            return PUBLIC
+        return ADMIN if self.admin_importable else None
 
     def mode(self, service: Service) -> Mode:
         return {PUBLIC: self.public, ADMIN: self.admin, REPORTING: self.reporting}[service]

@@ -16,6 +16,7 @@ from promenade.web.access.issuer import Issuer, IssuerStore
 from promenade.web.access.oauth import is_back_office
 from promenade.workflows.access.authorization_codes import AuthorizationCode
 from promenade.workflows.access.clients import Client
+from promenade.workflows.access.own_secrets import Replaced
 from promenade.workflows.access.person_sessions import SignedIn
 from promenade.workflows.access.signing_keys import SigningKey
 from tests.kit.code_flow import Flow, answered
@@ -234,6 +235,9 @@ class NoClients(IssuerStore):
     """A store in which every guess is wrong."""
 
     async def authenticate(self, client_id: str, secret: str) -> Client | None:
+        return None
+
+    async def replace_secret(self, client_id: str, shown: str, new: str) -> Replaced | None:
         return None
 
     async def signing_keys(self) -> Sequence[SigningKey]:

@@ -66,6 +66,7 @@ OF_OPERATION: dict[str, set[str]] = {
     "svc_stores_pending_transactions": set(),
     "svc_coupon_pools_low": set(),
     "svc_coupon_pools_empty": set(),
+    "svc_client_secrets_overdue": set(),
     "svc_budgets": {"state"},
     "svc_figures_known": set(),
     "svc_database_units": set(),

@@ -20,6 +20,7 @@ from promenade.store.clockwork import figures
 from promenade.store.clockwork.figures import Figures, read_figures
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Database, Session
+from promenade.workflows.access.tenants import create_tenant
 from promenade.workflows.clockwork.figures import KEPT_SECONDS, WatchedFigures
 from promenade.workflows.context import Context
 from tests.workflows.shop import open_shop
@@ -65,7 +66,7 @@ def budget(consumed: str, reserved: str = "0", **values: Any) -> dict[str, Any]:
 
 
 async def read(database: Database) -> Figures:
-    return await database.read(read_figures, system=True)
+    return await database.read(lambda session: read_figures(session, AT), system=True)
 
 
 async def test_queues_say_how_many_wait_in_all_tenants_and_since_when(database: Database) -> None:
@@ -120,6 +121,22 @@ async def test_budgets_stores_and_pools_are_counted_by_state(database: Database)
     assert found.budgets == {"enough": 1, "near_end": 2, "used_up": 1}
     assert (found.stores, found.stores_pending) == ({"online": 1, "offline": 2}, 42)
     assert (found.pools_low, found.pools_empty) == (2, 1)
+
+
+async def test_secrets_older_than_their_tenant_allows_are_counted(database: Database) -> None:
+    for tenant, days in (("acme", 30), ("other", 90), ("third", None)):
+        settings = {} if days is None else {"secretDays": str(days)}
+        await create_tenant(database, tenant, settings=settings, at=AT, user="t")
+
+    def client(age: int, tenant_id: str, **values: Any) -> dict[str, Any]:
+        made = {"client_id": new_id(), "scopes": ["svc.Sync"], "secret_digest": "0" * 64, "is_active": True}
+        return entity(**made | {"tenant_id": tenant_id, "created_at": AT - timedelta(days=age)} | values)
+
+    renewed = {"rotated_at": AT - timedelta(days=29)}
+    await put(database, "Clients", client(30, "acme"), client(29, "acme"), client(99, "acme", **renewed))
+    await put(database, "Clients", client(89, "other"), client(90, "other"), client(999, "third"))
+    await put(database, "Clients", client(99, "acme", is_active=False), client(99, "acme", secret_digest=""))
+    assert (await read(database)).secrets_overdue == 2
 
 
 # ---- what the metrics show ---------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from promenade.model.declare import ADMIN, PLAIN, PUBLIC, REPORTING, Entity, boolean, text, texts, timestamp
 
-__all__ = ["OVERLAP_HOURS", "SCOPES", "Clients"]
+__all__ = ["ENROLMENT_DAYS", "OVERLAP_HOURS", "SCOPES", "Clients"]
 
 SCOPES = (
     "svc.POSReader",
@@ -20,12 +20,24 @@ SCOPES = (
 OVERLAP_HOURS = 24
 """How long a replaced secret is still accepted, unless told otherwise."""
 
+ENROLMENT_DAYS = 14
+"""How long an enrolment code is accepted, if it is not used."""
+
 _EVERYWHERE = frozenset({ADMIN, PUBLIC, REPORTING})
 
 
-class Clients(Entity, admin=PLAIN, unique_everywhere=(("client_id",),)):
+class Clients(
+    Entity,
+    admin=PLAIN,
+    admin_importable=True,
+    import_upserts=True,
+    natural_key=("code",),
+    unique_everywhere=(("client_id",),),
+):
     """A program, or a person at the back office, that gets tokens for an ID and a secret."""
 
+    code = text(50, "The tenant's own key of the client, such as the code of its store, by which imports find it.",
+                searchable=True)  # fmt: skip
     client_id = text(100, "ID of the client, with which it requests tokens.", required=True, read_only=True,
                      searchable=True, label="Client ID")  # fmt: skip
     name = text(255, "What the client is for.", searchable=True)
@@ -38,6 +50,10 @@ class Clients(Entity, admin=PLAIN, unique_everywhere=(("client_id",),)):
     former_digest = text(64, "Its former secret, as a digest.", read_only=True, hidden_from=_EVERYWHERE)
     former_until = timestamp("End of the time in which its former secret is accepted, too; null: it is not.",
                              read_only=True, label="Former secret until")  # fmt: skip
+    enrolment_digest = text(64, "Its enrolment code, as a digest.", read_only=True, hidden_from=_EVERYWHERE)
+    enrolment_until = timestamp(
+        "End of the time in which its enrolment code is accepted; null: it has none.", read_only=True
+    )
     tokens_from = timestamp(
         "Tokens that it got before are refused; null: none are.", read_only=True, label="Tokens since"
     )

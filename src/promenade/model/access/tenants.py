@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from promenade.model.declare import RW_RESTRICTED, Entity, boolean, choice, currency_code, decimal, text
+from promenade.model.declare import RW_RESTRICTED, Entity, boolean, choice, currency_code, decimal, integer, text
 
 __all__ = ["SETTINGS_ID", "TenantSettings", "Tenants"]
 
@@ -21,6 +21,19 @@ class Tenants(Entity, key=("tenant_id",), tenant_owned=False):
         "Whether clients that may only read may send their ID and secret with each GET (HTTP Basic), without a token.",
         label="HTTP Basic for readers",
     )
+    secret_days = integer(
+        "Days after which the secret of a client is due to be replaced, by itself or by an administrator; null: never.",
+        minimum=7, maximum=3650, label="Secrets are due after days",
+    )  # fmt: skip
+    secret_overlap_hours = integer(
+        "Hours for which the former secret is accepted after it was replaced; null: 24.",
+        minimum=1, maximum=720, label="Former secrets are accepted for hours",
+    )  # fmt: skip
+    secret_grace_days = integer(
+        "Days after which a secret that is due gets no more tokens; null: it is accepted for ever, so that tills go on"
+        " selling.",
+        minimum=1, maximum=3650, label="Secrets that are due are refused after days",
+    )  # fmt: skip
     enable_production_nudges = boolean("Whether evaluations return nudges and threshold gaps.")
     combination_strategy = choice(
         "SEQUENTIAL", "BEST_DEAL", default="SEQUENTIAL",

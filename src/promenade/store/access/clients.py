@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Row, delete, func, insert, or_, select, update
+from sqlalchemy import Row, and_, delete, func, insert, or_, select, update
 
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 
+NO_SECRET = ""
+"""Stored instead of a digest: no secret has it, so the client gets no token before it is enrolled."""
+
 _CLIENTS = table("Clients")
+_TENANTS = table("Tenants")
 _KEYS = table("signing_keys")
 _CODES = table("authorization_codes")
 _FIRST_KEY_LOCK = 7_310_001  # advisory lock: processes that start together create only one key
@@ -39,16 +43,29 @@ async def insert_client(session: Session, row: Mapping[str, Any]) -> None:
     await session.rowcount(insert(_CLIENTS), row)
 
 
+_SINCE = func.coalesce(_CLIENTS.c.rotated_at, _CLIENTS.c.created_at)
+"""Since when a client has its secret."""
+
+_WITH_POLICY = select(
+    *_CLIENTS.c, _TENANTS.c.secret_days, _TENANTS.c.secret_overlap_hours, _TENANTS.c.secret_grace_days
+).join_from(_CLIENTS, _TENANTS, _TENANTS.c.tenant_id == _CLIENTS.c.tenant_id)
+
+
 async def find_client(session: Session, client_id: str) -> Row[Any] | None:
-    """Return the client, or None if it does not exist or is switched off."""
-    statement = select(_CLIENTS).where(_CLIENTS.c.client_id == client_id, _CLIENTS.c.is_active)
-    rows = await session.execute(statement)
+    """Return the client with its tenant's policy of secrets; None: it does not exist or is switched off."""
+    rows = await session.execute(_WITH_POLICY.where(_CLIENTS.c.client_id == client_id, _CLIENTS.c.is_active))
+    return rows[0] if rows else None
+
+
+async def read_client(session: Session, client_id: str) -> Row[Any] | None:
+    """Return the same, whether or not it is switched off."""
+    rows = await session.execute(_WITH_POLICY.where(_CLIENTS.c.client_id == client_id))
     return rows[0] if rows else None
 
 
 async def read_clients(session: Session, tenant_id: str | None) -> Sequence[Row[Any]]:
-    """Return all clients, or those of one tenant, oldest first."""
-    statement = select(_CLIENTS)
+    """Return all clients, or those of one tenant, with its policy of secrets, oldest first."""
+    statement = _WITH_POLICY
     if tenant_id is not None:
         statement = statement.where(_CLIENTS.c.tenant_id == tenant_id)
     return await session.execute(statement.order_by(_CLIENTS.c.created_at, _CLIENTS.c.client_id))
@@ -60,6 +77,50 @@ async def change_client(session: Session, client_id: str, values: Mapping[str, A
     statement = update(_CLIENTS).where(_CLIENTS.c.client_id == client_id)
     changed = statement.values(former_digest=former, version=_CLIENTS.c.version + 1, **values)
     return bool(await session.rowcount(changed))
+
+
+async def replace_secret(session: Session, client_id: str, version: int, values: Mapping[str, Any]) -> bool:
+    """Change the secret of a client of the session's tenant; False: it was changed since it was of this version."""
+    statement = update(_CLIENTS).where(_CLIENTS.c.client_id == client_id, _CLIENTS.c.version == version)
+    return bool(await session.rowcount(statement.values(version=_CLIENTS.c.version + 1, **values)))
+
+
+async def ids_by_code(session: Session, codes: Collection[str]) -> Mapping[str, str]:
+    """Return the IDs of the tenant's clients with these codes, by code."""
+    asked = select(_CLIENTS.c.code, _CLIENTS.c.id).where(_CLIENTS.c.code.in_(codes))
+    return {row.code: row.id for row in await session.execute(asked)}
+
+
+async def codes_without_access(session: Session, at: datetime) -> Sequence[str]:
+    """Return the codes of the tenant's active clients that have neither a secret nor an enrolment code, in order."""
+    has_none = or_(_CLIENTS.c.enrolment_until.is_(None), _CLIENTS.c.enrolment_until <= at)
+    conditions = (_CLIENTS.c.secret_digest == NO_SECRET, _CLIENTS.c.is_active, has_none, _CLIENTS.c.code.is_not(None))
+    rows = await session.execute(select(_CLIENTS.c.code).where(*conditions).order_by(_CLIENTS.c.code))
+    return [row.code for row in rows]
+
+
+async def count_older(session: Session, since: datetime) -> int:
+    """Return how many active clients of the session's tenant have a secret from this time or before."""
+    conditions = (_CLIENTS.c.is_active, _CLIENTS.c.secret_digest != NO_SECRET, since >= _SINCE)
+    asked = select(func.count()).select_from(_CLIENTS).where(_CLIENTS.c.tenant_id == session.tenant, *conditions)
+    return int((await session.execute(asked))[0][0])
+
+
+async def count_overdue(session: Session, at: datetime, limit: int) -> int:
+    """Return how many active clients of all tenants have a secret that is older than their tenant allows.
+
+    At most ``limit``, in two statements however many tenants there are; needs a system session.
+    """
+    asked = select(_TENANTS.c.secret_days).where(_TENANTS.c.secret_days.is_not(None)).distinct()
+    ages = [row[0] for row in await session.execute(asked)]
+    if not ages:
+        return 0
+    older = or_(*(and_(_TENANTS.c.secret_days == one, at - timedelta(days=one) >= _SINCE) for one in ages))
+    joined = _CLIENTS.join(_TENANTS, _TENANTS.c.tenant_id == _CLIENTS.c.tenant_id)
+    found = select(_CLIENTS.c.id).select_from(joined).where(
+        _CLIENTS.c.is_active, _CLIENTS.c.secret_digest != NO_SECRET, older
+    ).limit(limit).subquery()  # fmt: skip
+    return int((await session.execute(select(func.count()).select_from(found)))[0][0])
 
 
 async def note_use(session: Session, client_id: str, at: datetime) -> None:

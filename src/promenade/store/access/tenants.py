@@ -61,6 +61,13 @@ async def basic_for_readers(session: Session, tenant_id: str) -> bool:
     return bool(rows and rows[0].basic_for_readers)
 
 
+async def read_secret_policy(session: Session) -> tuple[int | None, int | None, int | None]:
+    """Return what the session's tenant says of secrets: days, hours of overlap, days of grace."""
+    columns = (_TENANTS.c.secret_days, _TENANTS.c.secret_overlap_hours, _TENANTS.c.secret_grace_days)
+    rows = await session.execute(select(*columns).where(_TENANTS.c.tenant_id == session.tenant))
+    return tuple(rows[0]) if rows else (None, None, None)
+
+
 async def significance_level(session: Session) -> Decimal:
     """Return the level of significance of the session's tenant."""
     rows = await session.execute(select(_TENANTS.c.significance_level).where(_TENANTS.c.tenant_id == session.tenant))

@@ -13,6 +13,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, and_, case, func, select, text
 from sqlalchemy.sql.elements import TextClause
 
+from promenade.store.access.clients import count_overdue
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 
@@ -50,6 +51,7 @@ class Figures:
 
     ``stores`` and ``budgets`` by their state; ``stores_pending``: sales that stores say they have not sent yet.
     ``pools_low``: pools with fewer codes than their refill schedule wants; ``pools_empty``: those of them without any.
+    ``secrets_overdue``: active clients whose secret is older than their tenant allows.
     """
 
     queues: Mapping[str, tuple[int, datetime | None]]
@@ -59,10 +61,11 @@ class Figures:
     pools_low: int
     pools_empty: int
     budgets: Mapping[str, int]
+    secrets_overdue: int
 
 
-async def read_figures(session: Session) -> Figures:
-    """Read all figures; needs a system session."""
+async def read_figures(session: Session, at: datetime) -> Figures:
+    """Read all figures as of ``at``; needs a system session."""
     failed = select(_JOBS.c.id).where(_JOBS.c.status == "FAILED").limit(COUNTED_MAX).subquery()
     stores, pending = await _stores(session)
     pools_low, pools_empty = await _pools(session)
@@ -74,6 +77,7 @@ async def read_figures(session: Session) -> Figures:
         pools_low=pools_low,
         pools_empty=pools_empty,
         budgets=await _budgets(session),
+        secrets_overdue=await count_overdue(session, at, COUNTED_MAX),
     )
 
 

@@ -19,10 +19,10 @@ _ROW_BYTES_MAX = 10 * 1024 * 1024  # the same as for a request body
 
 
 class RowDecoder:
-    """Decodes import rows of one entity set as the public API at ``root`` decodes the bodies of creates."""
+    """Decodes import rows of one entity set as its service at ``root`` decodes the bodies of creates."""
 
-    def __init__(self, set_name: str, root: str) -> None:
-        self._edm = edm_for(Service.PUBLIC)
+    def __init__(self, set_name: str, root: str, service: Service = Service.PUBLIC) -> None:
+        self._edm = edm_for(service)
         self._type = import_type(set_name)
         self._resolve = Links(self._edm, root).key_of
 

@@ -42,6 +42,7 @@ from promenade.web.http.body import header, read_body
 from promenade.web.http.endpoint import Answer, Endpoint
 from promenade.workflows.access.authorization_codes import AuthorizationCode
 from promenade.workflows.access.clients import Client
+from promenade.workflows.access.own_secrets import Replaced
 from promenade.workflows.access.person_sessions import SignedIn
 from promenade.workflows.access.signing_keys import SigningKey, encrypted
 
@@ -79,6 +80,10 @@ class IssuerStore(Protocol):
         """Return the cookie of a person's new session."""
         ...
 
+    async def replace_secret(self, client_id: str, shown: str, new: str) -> Replaced | None:
+        """Replace a client's secret by one that it has made."""
+        ...
+
     async def renew(self, cookie: str) -> SignedIn | None:
         """Return whose session this cookie is of, with the next cookie."""
         ...
@@ -92,6 +97,16 @@ class TokenResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     expires_in: int  #: Seconds until it expires; about four hours.
     scope: str  #: Its scopes, separated by spaces.
     session_expires_in: int | None = None  #: Seconds until the session of the person ends; clients have none.
+    secret_due_in: int | None = None  #: Seconds until the client should replace its secret; absent: never.
+    secret_ends_in: int | None = None  #: Seconds until the secret that it has sent is refused; absent: never.
+
+
+class SecretResponse(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The secret was replaced."""
+
+    client_id: str  #: The client.
+    former_secret_expires_in: int  #: Seconds for which the former secret is accepted; 0: it is not.
+    secret_due_in: int | None = None  #: Seconds until the new secret is due; only if its tenant limits the age.
 
 
 def generate_signing_key(key_id: str, at: datetime, passphrase: str | None = None) -> SigningKey:
@@ -132,6 +147,7 @@ class Issuer:
         """Return the issuer's routes."""
         return [
             Endpoint("/oauth/token", {"POST": self._token}, oauth_problem),
+            Endpoint("/oauth/secret", {"POST": self._secret}, oauth_problem),
             Endpoint("/oauth/session", {"POST": self._session}, oauth_problem),
             Endpoint("/oauth/jwks.json", {"GET": self._jwks}),
             Endpoint("/.well-known/jwks.json", {"GET": self._jwks}),
@@ -191,11 +207,37 @@ class Issuer:
         try:
             return await self._grant(scope, receive)
         except Refusal as refusal:
-            headers = [*NO_STORE]
-            if refusal.challenges:
-                headers.append((b"www-authenticate", b'Basic realm="promenade", charset="UTF-8"'))
-            body = msgspec.json.encode(OAuthError(refusal.error, refusal.description))
-            return Answer(body, refusal.status, headers=headers)
+            return _refused(refusal)
+
+    async def _secret(self, scope: Scope, receive: Receive) -> Answer:
+        """Replace the secret of a client by one that the client has made.
+
+        A form (`application/x-www-form-urlencoded`): `client_id`, `client_secret`, or these two as HTTP Basic instead;
+        `new_secret`, 256 random bits in 43 to 200 letters, digits or `. _ ~ -`. `client_secret` is the present secret,
+        or an enrolment code, which counts once. The client keeps the new secret before it sends it: if it gets no
+        answer, it sends the same again, and after a 401 with the new secret as `client_secret`, too. If that is its
+        secret already, nothing changes. Wrong secrets are counted as at `/oauth/token`.
+        """
+        try:
+            return await self._replaced(scope, receive)
+        except Refusal as refusal:
+            return _refused(refusal)
+
+    async def _replaced(self, scope: Scope, receive: Receive) -> Answer:
+        form = read_form(scope, await read_body(scope, receive, _BODY_BYTES_MAX))
+        client_id, shown, is_basic = _credentials(scope, form)
+        if "new_secret" not in form:
+            raise Refusal(400, "invalid_request", "new_secret is missing.")
+        replaced = await self._store.replace_secret(client_id, shown, form["new_secret"])
+        if replaced is None:
+            await self._count_failure(address_of(scope), client_id)
+            text = "The client ID or the secret is wrong, or the enrolment code was used or has ended."
+            raise Refusal(401, "invalid_client", text, is_basic)
+        now, client = self._clock(), replaced.client
+        body = SecretResponse(
+            client.client_id, _seconds(replaced.former_until, now) or 0, _seconds(client.secret_due_at(now), now)
+        )
+        return Answer(msgspec.json.encode(body), headers=[*NO_STORE])
 
     async def _grant(self, scope: Scope, receive: Receive) -> Answer:
         form = read_form(scope, await read_body(scope, receive, _BODY_BYTES_MAX))
@@ -229,7 +271,13 @@ class Issuer:
         token = await self._sign(subject, scopes, seconds)
         name = subject.user_name if isinstance(subject, SignedIn) else subject.client_id
         _log.info("token.issued", client=name, tenant=subject.tenant_id, address=address_of(scope))
-        body = TokenResponse(token, "bearer", seconds, " ".join(scopes), ends_in)
+        due_in = secret_ends_in = None
+        if isinstance(subject, Client):
+            now = self._clock()
+            due_in, secret_ends_in = (
+                _seconds(one, now) for one in (subject.secret_due_at(now), subject.secret_ends_at(now))
+            )
+        body = TokenResponse(token, "bearer", seconds, " ".join(scopes), ends_in, due_in, secret_ends_in)
         return Answer(msgspec.json.encode(body), headers=headers)
 
     def cookie(self, value: str) -> tuple[bytes, bytes]:
@@ -355,6 +403,19 @@ class Issuer:
         if self._signing is None or self._signing[0] != stored.key_id:
             self._signing = (stored.key_id, RSAKey.import_key(stored.private_key))
         return self._signing
+
+
+def _refused(refusal: Refusal) -> Answer:
+    headers = [*NO_STORE]
+    if refusal.challenges:
+        headers.append((b"www-authenticate", b'Basic realm="promenade", charset="UTF-8"'))
+    body = msgspec.json.encode(OAuthError(refusal.error, refusal.description))
+    return Answer(body, refusal.status, headers=headers)
+
+
+def _seconds(moment: datetime | None, now: datetime) -> int | None:
+    """Return the seconds until a time, at least 0."""
+    return None if moment is None else max(0, int((moment - now).total_seconds()))
 
 
 def _credentials(scope: Scope, form: dict[str, str]) -> tuple[str, str, bool]:

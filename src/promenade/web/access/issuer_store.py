@@ -14,6 +14,7 @@ from promenade.store.driver.unit import Database
 from promenade.web.access.issuer import TOKEN_SECONDS, generate_signing_key
 from promenade.workflows.access.authorization_codes import AuthorizationCode, keep_code, take_code
 from promenade.workflows.access.clients import Client, authenticate_client
+from promenade.workflows.access.own_secrets import Replaced, replace_own_secret
 from promenade.workflows.access.people import People
 from promenade.workflows.access.person_sessions import SignedIn, end_session, renew_session
 from promenade.workflows.access.signing_keys import (
@@ -56,6 +57,11 @@ class DatabaseIssuerStore:
         if client is not None:
             await self._uses.note(client_id, at)
         return client
+
+    async def replace_secret(self, client_id: str, shown: str, new: str) -> Replaced | None:
+        """Replace a client's secret by one that it has made."""
+        at = self._clock()
+        return await replace_own_secret(self._database, client_id, shown, new, at=at, new_id=self._new_id)
 
     async def signing_keys(self) -> Sequence[SigningKey]:
         """Return the keys that verify, the signing one first. Raises Unavailable (KEYS_UNREADABLE)."""

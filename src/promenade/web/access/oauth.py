@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 from starlette.types import Scope
 
-from promenade.errors import Forbidden, PromenadeError, TooMany, Unavailable
+from promenade.errors import Forbidden, PromenadeError, TooMany, Unauthorized, Unavailable
 from promenade.settings import LOOPBACK_HOSTS
 from promenade.web.access.sessions import HOST_ONLY
 from promenade.web.http.body import header
@@ -154,6 +154,10 @@ def set_cookie(value: str, *, is_secure: bool) -> tuple[bytes, bytes]:
 
 def oauth_problem(error: PromenadeError) -> Answer:
     """Return errors from below a grant in the token endpoint's own format."""
-    kind = {TooMany: "temporarily_unavailable", Unavailable: "temporarily_unavailable"}
+    kind: dict[type[PromenadeError], str] = {
+        TooMany: "temporarily_unavailable",
+        Unavailable: "temporarily_unavailable",
+        Unauthorized: "invalid_client",
+    }
     body = msgspec.json.encode(OAuthError(kind.get(type(error), "invalid_request"), error.message))
     return Answer(body, status_of(error), headers=[*NO_STORE, *headers_of(error, False)])

@@ -1,16 +1,19 @@
 """Bulk import: many rows of one collection in a request, accepted immediately and stored by the worker.
 
 ``POST /api/v1/<Entity>:bulk-import``, the OData action ``PublicAPI.bulkImport`` of the collection, and the action
-without its namespace (specification, Public API actions and Bulk import request). A body of up to 64 MiB is spooled to
+without its namespace (specification, Public API actions and Bulk import request). Clients are imported in the same way
+by administrators, ``POST /admin/Clients:bulk-import``. A body of up to 64 MiB is spooled to
 a file and split into rows in steps of a millisecond, so that tills served by the same process hardly notice.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
+
+import msgspec
 
 from odata_server.errors import not_found
 from odata_server.http import Response
@@ -27,7 +30,14 @@ from promenade.web.http.row_cutter import RowCutter
 from promenade.web.http.spool import MEMORY_BYTES_MAX, SpooledBody
 from promenade.web.imports.bulk_header import BulkHeader, decode_header
 from promenade.web.odata.public import WRITE
-from promenade.web.odata.public_endpoint import PUBLIC_ROOT, Call, PublicEndpoint
+from promenade.web.odata.public_endpoint import (
+    ADMIN_ROOT,
+    ADMIN_VERSION,
+    PUBLIC_ROOT,
+    AdminEndpoint,
+    Call,
+    PublicEndpoint,
+)
 from promenade.workflows.context import Context
 from promenade.workflows.imports.accepting import (
     RETRY_AFTER_SECONDS,
@@ -40,6 +50,7 @@ from promenade.workflows.imports.accepting import (
 from promenade.workflows.imports.ownership import tenant_of_import
 
 ALIAS = "bulk-import"
+CLIENTS = "Clients"
 ROWS_MAX = 10_000  # per request (specification, Limits)
 JOBS_MAX = 4  # unfinished jobs of one tenant, including those being received
 LARGE_BODIES_MAX = 16  # being received by this process, for all tenants: each may take 64 MiB of disk
@@ -66,25 +77,46 @@ class BulkImport:
             PublicEndpoint(f"{PUBLIC_ROOT}/{route}", handlers, self._authenticator.authenticate) for route in routes
         ]
 
+    def admin_endpoints(self, refusal: Callable[[], Exception] | None = None) -> list[AdminEndpoint]:
+        """Return the endpoints for rows that administrators alone import: each in the form with the colon.
+
+        ``refusal`` of all of them, if the service has no clients.
+        """
+
+        async def take(call: Call) -> Response:
+            call.caller.require_scope(SESSION_SCOPE)
+            if refusal is not None:
+                raise refusal()
+            accepted = await self._accepted(call, CLIENTS, names_tenants=False)
+            body = {"jobId": accepted.job_id, "statusUrl": f"{ADMIN_ROOT}/ImportJobs({accepted.job_id})"}
+            headers = {"Content-Type": "application/json", "OData-Version": ADMIN_VERSION}
+            return Response(200 if accepted.is_replay else 202, headers, msgspec.json.encode(body))
+
+        route = f"{ADMIN_ROOT}/{CLIENTS}:{ALIAS}"
+        return [AdminEndpoint(route, {"POST": take}, self._authenticator.authenticate)]
+
     async def _import(self, call: Call) -> Response:
         call.caller.require_scope(WRITE)
+        entity = _importable(call.named["entity"])
+        return _answer(call, await self._accepted(call, entity, names_tenants=SESSION_SCOPE in call.caller.scopes))
+
+    async def _accepted(self, call: Call, entity: str, *, names_tenants: bool) -> Accepted:
+        """Accept a request. ``names_tenants``: its caller may import for another tenant, if an operator's."""
         if call.caller.agent is not None:  # its rows are written later, by nobody's agent
             raise Forbidden("AGENTS_DO_NOT_IMPORT", "An agent imports nothing: write rows one by one, or ask a person.")
-        entity = _importable(call.named["entity"])
         require_json_body(call.request)
         key = key_of_headers(call.scope)
-        is_administrator = SESSION_SCOPE in call.caller.scopes
         async with self._turns.taken(call.caller.tenant_id, key):
-            if key is not None and not is_administrator:  # who may name another tenant may mean that tenant's key
+            if key is not None and not names_tenants:  # who may name another tenant may mean that tenant's key
                 seen = await find_accepted(self._context, call.caller.tenant_id, KEY_SCOPE, key)
                 if seen is not None:
-                    return _answer(call, seen)
+                    return seen
             with ExitStack() as given_back:
                 async with SpooledBody() as body:
                     await body.read(call.scope, call.receive, lambda: self._make_room(call, given_back))
                     is_large = len(body.text) > MEMORY_BYTES_MAX
                     async with self._working if is_large else nullcontext():
-                        return _answer(call, await self._accept(call, entity, body, key))
+                        return await self._accept(call, entity, body, key, names_tenants)
 
     async def _make_room(self, call: Call, given_back: ExitStack) -> None:
         """Reserve a slot for a large body, released at the end. Raises TooMany (TOO_MANY_JOBS)."""
@@ -92,7 +124,9 @@ class BulkImport:
         others = given_back.enter_context(self._large.taken(tenant_id))
         await check_room(self._context, tenant_id, SOURCE, JOBS_MAX, under_way=others)
 
-    async def _accept(self, call: Call, entity: str, body: SpooledBody, key: str | None) -> Accepted:
+    async def _accept(
+        self, call: Call, entity: str, body: SpooledBody, key: str | None, names_tenants: bool
+    ) -> Accepted:
         rows = RowCutter(body.text, "rows", ("header",), rows_max=ROWS_MAX, forget=body.forget)
         steps = rows.cut()
         if len(body.text) > MEMORY_BYTES_MAX:
@@ -104,7 +138,7 @@ class BulkImport:
         header: BulkHeader = decode_header(rows.members.get("header"), key, self._context.webhook_allow)
         caller = call.caller
         tenant_id = await tenant_of_import(
-            self._context, caller.tenant_id, header.tenant_id, is_administrator=SESSION_SCOPE in caller.scopes
+            self._context, caller.tenant_id, header.tenant_id, is_administrator=names_tenants
         )
         order = ImportOrder(
             entity=entity,

@@ -24,9 +24,11 @@ from promenade.web.http.problems import odata_error, problem_details
 from promenade.web.odata.api import is_odata_client
 
 PUBLIC_ROOT = "/api/v1"
+ADMIN_ROOT = "/admin"
 VERSION = "4.01"
 """Of OData, for a client that does not say which one it takes."""
 
+ADMIN_VERSION = "4.0"
 _FORMAT = frozenset({"format"})
 _log = Logger("promenade.web")
 
@@ -71,6 +73,8 @@ class PublicEndpoint(Endpoint):
 
     __slots__ = ("_authenticate", "_by_method")
 
+    root = PUBLIC_ROOT
+
     def __init__(self, route: str, handlers: Mapping[str, Handler], authenticate: Authenticate) -> None:
         super().__init__(route, {})
         self._authenticate = authenticate
@@ -82,13 +86,13 @@ class PublicEndpoint(Endpoint):
         """Answer a request, with its correlation id. Raises `Disconnected` if the client is gone."""
         scope["promenade.route"] = self.route
         correlation_id: bytes = scope["promenade.correlation_id"]
-        request = request_of(scope, PUBLIC_ROOT) or Request(scope["method"], "")
+        request = request_of(scope, self.root) or Request(scope["method"], "")
         try:
             response = await self._answered(scope, receive, request)
         except Disconnected:
             raise
         except Exception as error:
-            response = _error_response(scope, request, error, correlation_id.decode("ascii"))
+            response = self.refusal(request, _odata_error(scope, error, correlation_id.decode("ascii")))
 
         async def with_id(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -111,15 +115,31 @@ class PublicEndpoint(Endpoint):
             raise NotAllowed("METHOD_NOT_ALLOWED", f"{scope['method']} is not allowed here.", tuple(self._by_method))
         return await handler(Call(scope, receive, request, caller, dialect))
 
+    def refusal(self, request: Request, error: ODataError) -> Response:
+        """Return the answer to an error."""
+        return public_error(request, error, version_of(request, VERSION, strict=False))
 
-def _error_response(scope: Scope, request: Request, error: Exception, correlation_id: str) -> Response:
+
+class AdminEndpoint(PublicEndpoint):
+    """The same in administration, whose errors always have OData's format."""
+
+    __slots__ = ()
+
+    root = ADMIN_ROOT
+
+    def refusal(self, request: Request, error: ODataError) -> Response:
+        """Return the answer to an error."""
+        return error_response(error, version_of(request, ADMIN_VERSION, strict=False))
+
+
+def _odata_error(scope: Scope, error: Exception, correlation_id: str) -> ODataError:
     if isinstance(error, PromenadeError):
         error = odata_error(error, credential_was_sent=header(scope, b"authorization") is not None)
     if not isinstance(error, ODataError):
         # A 500 contains the reference to the log and nothing else.
         _log.error("request failed", correlation_id=correlation_id, path=scope["path"], exc_info=error)
-        error = ODataError(500, "INTERNAL_ERROR", f"Something went wrong; quote {correlation_id}.")
-    return public_error(request, error, version_of(request, VERSION, strict=False))
+        return ODataError(500, "INTERNAL_ERROR", f"Something went wrong; quote {correlation_id}.")
+    return error
 
 
 def public_error(request: Request, error: ODataError, version: str) -> Response:

@@ -32,6 +32,7 @@ from promenade.web.promotions import check as admin_check
 from promenade.web.promotions import lifecycle as admin_lifecycle
 from promenade.web.webhooks import replay as admin_webhooks
 from promenade.workflows.access.claims import check_tenant
+from promenade.workflows.access.enrolments import create_enrolment_codes
 from promenade.workflows.authoring.access.clients import WITHDRAW
 from promenade.workflows.context import Context
 
@@ -41,6 +42,11 @@ async def _withdraw(unit: AdminUnit, call: OperationCall) -> Result:
         call.entity_set.name if call.entity_set else "Clients", str((call.binding or {})["ID"]), WITHDRAW
     )
     return Result(key=call.binding, entity_set=call.entity_set)
+
+
+async def _enrol(unit: AdminUnit, call: OperationCall) -> Result:
+    made = await create_enrolment_codes(unit.session, unit.authoring, call.parameters["codes"])
+    return Result(value=[asdict(one) for one in made])
 
 
 def _rate_limits(limits: RateLimits) -> Callable[[AdminUnit, OperationCall], Awaitable[Result]]:
@@ -75,6 +81,7 @@ OPERATIONS: AdminOperations = {
     **admin_forecast.OPERATIONS,
     **admin_webhooks.OPERATIONS,
     WITHDRAW: _withdraw,
+    "createEnrolmentCodes": _enrol,
 }
 
 EXAMINED: Examined = {"BasketTests": admin_tests.check_request}
@@ -82,7 +89,8 @@ EXAMINED: Examined = {"BasketTests": admin_tests.check_request}
 ROOT = "/admin"
 
 
-def _no_own_tokens() -> ODataError:
+def no_own_tokens() -> ODataError:
+    """Return the refusal of a service that has no clients."""
     return ODataError(409, "NO_OWN_TOKENS", "This service issues no tokens, so it has no clients.")
 
 
@@ -119,7 +127,7 @@ class AdminApi(ExportingApi):
         """
         operations = {**OPERATIONS, "rateLimits": _rate_limits(limits), "certificates": _certificates(trust)}
         source = AdminSource(context, operations, EXAMINED)
-        closed = {} if issues_tokens else {"Clients": _no_own_tokens, "People": _no_own_people}
+        closed = {} if issues_tokens else {"Clients": no_own_tokens, "People": _no_own_people}
         if issues_tokens or is_store:
             closed["GroupRoles"] = _no_outside_issuer
         closed |= {"TenantSettings": _set_in_the_cloud} if is_store else {}

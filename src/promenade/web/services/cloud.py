@@ -130,11 +130,15 @@ class CloudService:
 
     def _administration(self) -> Served:
         from promenade.web.access.trust_shown import Trust
-        from promenade.web.services.admin import ROOT, AdminApi
+        from promenade.web.imports.bulk import BulkImport
+        from promenade.web.services.admin import ROOT, AdminApi, no_own_tokens
 
         issues_tokens = self._issues_tokens
         trust = Trust(self._settings.issuer_url, issues_tokens=issues_tokens, material=self._material)
-        return [], {
+        imports = BulkImport(self._context, self._authenticator).admin_endpoints(
+            None if issues_tokens else no_own_tokens
+        )
+        return imports, {
             ROOT: AdminApi(self._context, self._authenticator, self._limits, trust, issues_tokens=issues_tokens)
         }
 

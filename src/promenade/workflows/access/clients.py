@@ -5,14 +5,15 @@ from __future__ import annotations
 import hmac
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from promenade.errors import Conflict, Invalid, NotFound
-from promenade.model.access.clients import OVERLAP_HOURS, SCOPES
+from promenade.errors import Conflict, Invalid, NotFound, Unauthorized
+from promenade.model.access.clients import SCOPES
+from promenade.model.access.secret_policy import NO_POLICY, SecretPolicy
 from promenade.store.access import clients as access
-from promenade.store.access.clients import digest_of
+from promenade.store.access.clients import NO_SECRET, digest_of
 from promenade.store.access.people import is_user_name
 from promenade.store.access.tenants import tenant_is_known
 from promenade.store.driver.unit import Database, Session
@@ -34,10 +35,35 @@ class Client:
     tokens_from: datetime | None = None
     last_used_at: datetime | None = None
     is_active: bool = True
+    code: str | None = None
+    enrolment_until: datetime | None = None
+    has_secret: bool = True
+    policy: SecretPolicy = NO_POLICY
+    used_former: bool = False  # it has shown the secret before its present one
 
     def accepts_former_until(self, now: datetime) -> datetime | None:
         """Return how long the secret before the present one is still accepted; None: it is not."""
         return self.former_until if self.former_until is not None and now < self.former_until else None
+
+    @property
+    def secret_since(self) -> datetime:
+        """The time from which the age of its secret counts."""
+        return self.rotated_at or self.created_at
+
+    def is_overdue(self, now: datetime) -> bool:
+        """Return whether it is active with a secret that is older than its tenant allows."""
+        latest = self.policy.overdue_at(self.secret_since)
+        return self.is_active and self.has_secret and latest is not None and latest <= now
+
+    def secret_due_at(self, now: datetime) -> datetime | None:
+        """Return when the client should replace its secret; None: never. One that has shown its former secret: now."""
+        if self.used_former and self.policy.days is not None:
+            return now
+        return self.policy.due_at(self.client_id, self.secret_since)
+
+    def secret_ends_at(self, now: datetime) -> datetime | None:
+        """Return when the secret that it has shown, or its present one, will be refused; None: never."""
+        return self.accepts_former_until(now) if self.used_former else self.policy.refused_at(self.secret_since)
 
 
 async def create_client(
@@ -84,7 +110,8 @@ async def create_client(
 async def authenticate_client(database: Database, client_id: str, secret: str, *, at: datetime) -> Client | None:
     """Return the client with this secret, or None; takes the same time for an unknown client and a wrong secret.
 
-    A secret that was replaced counts until its time has run out.
+    A secret that was replaced counts until its time has run out. Raises Unauthorized (SECRET_EXPIRED) for a secret that
+    is right, but older than its tenant allows.
     """
 
     async def work(session: Session) -> Any:
@@ -98,7 +125,14 @@ async def authenticate_client(database: Database, client_id: str, secret: str, *
     former = row.former_digest if row is not None and is_former_accepted else present
     given = digest_of(secret).encode("ascii")
     matches = [hmac.compare_digest(one.encode("ascii"), given) for one in (present, former)]
-    return client if any(matches) else None
+    if client is None or not any(matches):
+        return None
+    client = replace(client, used_former=not matches[0])
+    ends_at = client.secret_ends_at(at)
+    if ends_at is not None and ends_at <= at:
+        message = "The secret is older than the tenant allows: an administrator gives the client a new one."
+        raise Unauthorized("SECRET_EXPIRED", message)
+    return client
 
 
 async def rotate_client(
@@ -107,27 +141,31 @@ async def rotate_client(
     secret: str,
     *,
     at: datetime,
-    overlap_hours: int = OVERLAP_HOURS,
+    overlap_hours: int | None = None,
     withdraws: bool = False,
 ) -> datetime | None:
     """Replace a client's secret; return until when the present one is accepted, None: not any more.
 
-    Of three secrets only the last two work. ``withdraws``: its secret has leaked, so the present one, and the tokens
-    issued so far, are refused. Raises NotFound (CLIENT_NOT_FOUND) and Invalid (OUT_OF_RANGE).
+    Of three secrets only the last two work. ``overlap_hours``: None, as the tenant has set it. ``withdraws``: its
+    secret has leaked, so the present one, its enrolment code, and the tokens issued so far, are refused. Raises
+    NotFound (CLIENT_NOT_FOUND) and Invalid (OUT_OF_RANGE).
     """
-    if not 0 <= overlap_hours <= OVERLAP_HOURS_MAX:
+    if overlap_hours is not None and not 0 <= overlap_hours <= OVERLAP_HOURS_MAX:
         raise Invalid("OUT_OF_RANGE", f"`overlapHours` must be from 0 to {OVERLAP_HOURS_MAX}.", "overlapHours")
-    until = at + timedelta(hours=overlap_hours) if overlap_hours and not withdraws else None
-    values: dict[str, Any] = {"secret_digest": digest_of(secret), "former_until": until, "rotated_at": at}
-    if withdraws:
-        values["tokens_from"] = at
 
-    async def work(session: Session) -> None:
-        if not await access.change_client(session, client_id, values, keeps_former=until is not None):
+    async def work(session: Session) -> datetime | None:
+        found = await access.read_client(session, client_id)
+        if found is None:
             raise _no_client(client_id)
+        overlap = client_of(found).policy.overlap if overlap_hours is None else timedelta(hours=overlap_hours)
+        until = at + overlap if overlap and not withdraws else None
+        values: dict[str, Any] = {"secret_digest": digest_of(secret), "former_until": until, "rotated_at": at}
+        if withdraws:
+            values |= {"tokens_from": at, "enrolment_digest": None, "enrolment_until": None}
+        await access.change_client(session, client_id, values, keeps_former=until is not None)
+        return until
 
-    await database.write(work, system=True)
-    return until
+    return await database.write(work, system=True)
 
 
 async def list_clients(database: Database, tenant_id: str | None = None) -> list[Client]:
@@ -165,6 +203,10 @@ def client_of(row: Any) -> Client:
         row.tokens_from,
         row.last_used_at,
         row.is_active,
+        row.code,
+        row.enrolment_until,
+        row.secret_digest != NO_SECRET,
+        SecretPolicy(row.secret_days, row.secret_overlap_hours, row.secret_grace_days),
     )
 
 

@@ -18,6 +18,7 @@ _FIXED = frozenset({"tenant_id", "created_at", "created_by", "modified_at", "mod
 _SETTINGS: Mapping[str, Field] = {
     field.wire: field for field in entity("Tenants").fields if field.name not in _FIXED and not field.virtual
 }
+_DIGITS_MAX = 9
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -157,6 +158,10 @@ def _value(name: str, field: Field, text: str) -> Any:
         if text.lower() not in _TRUTH:
             raise Invalid("BAD_SETTING", f"{name} must be true or false, not {text}.", name)
         return _TRUTH[text.lower()]
+    if field.kind is Kind.INTEGER:
+        if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS_MAX):
+            raise Invalid("BAD_SETTING", f"{name} must be a whole number, not {text}.", name)
+        return int(text)
     return _decimal(name, field, text) if field.kind is Kind.DECIMAL else text
 
 

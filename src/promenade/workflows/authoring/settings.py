@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from promenade.errors import Detail, NotFound
+from promenade.errors import Conflict, Detail, NotFound
+from promenade.model.access.secret_policy import SecretPolicy
 from promenade.model.access.tenants import SETTINGS_ID
 from promenade.model.declare import Service
+from promenade.store.access.clients import count_older
 from promenade.store.access.tenants import hold_settings, update_tenant
 from promenade.store.authoring.statements import Columns, Row
 from promenade.store.driver.unit import Session
@@ -36,6 +38,7 @@ async def change_settings(unit: Unit, changes: Row, *, by_operator: bool) -> Non
     _check(unit, write, by_operator=by_operator)
     if not write.changed:
         return
+    await _check_secrets(unit, write)
     changed = {name: write.after[name] for name in write.changed}
     await update_tenant(unit.session, unit.tenant, changed | unit.stamps(shape))
     if changed.get("approval") == "BINDING":
@@ -60,9 +63,26 @@ def _check(unit: Unit, write: Write, *, by_operator: bool) -> None:
         target = write.target(next(name for name in names if after[name] is None))
         message = "approvalFromAmount and approvalCurrency are set, or cleared, together."
         unit.faults.add(Detail("SET_TOGETHER", message, target))
+    if after["secret_grace_days"] is not None and after["secret_days"] is None:
+        message = "secretGraceDays counts from secretDays: set that, too."
+        unit.faults.add(Detail("SET_TOGETHER", message, write.target("secret_days")))
     url = after[_CALLBACK]
     if url and write.differs(_CALLBACK):
         fault = callback_fault(url, unit.http_hosts, write.target(_CALLBACK))
         if fault is not None and not (by_operator and fault.code in {"HTTPS_REQUIRED", "ADDRESS_NOT_ALLOWED"}):
             unit.faults.add(fault)
     unit.faults.raise_any()
+
+
+async def _check_secrets(unit: Unit, write: Write) -> None:
+    """Refuse a policy that would take tokens from clients at once: a till must go on selling. Raises Conflict."""
+    policy = SecretPolicy(*(write.after[name] for name in ("secret_days", "secret_overlap_hours", "secret_grace_days")))
+    if policy.days is None or policy.grace_days is None or not write.differs("secret_days", "secret_grace_days"):
+        return
+    number = await count_older(unit.session, unit.at - timedelta(days=policy.days + policy.grace_days))
+    if number:
+        message = (
+            f"{number} active clients have older secrets, as `promenade client list --overdue` will name them once"
+            " secretDays is set: replace those first, switch the clients off, or allow more days."
+        )
+        raise Conflict("WOULD_REFUSE_CLIENTS", message, write.target("secret_grace_days"))

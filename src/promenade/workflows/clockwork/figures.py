@@ -47,7 +47,7 @@ class WatchedFigures:
             database, at = self._context.database, self._context.clock()
             try:
                 async with asyncio.timeout(READING_SECONDS_MAX):
-                    figures = await database.read(read_figures, system=True)
+                    figures = await database.read(lambda session: read_figures(session, at), system=True)
                     jobs = await clock_sheet(database, at)
             except (PromenadeError, OSError) as error:  # a timeout is an OSError
                 _log.warning("metrics.figures_unknown", reason=str(error) or type(error).__name__)
@@ -71,4 +71,5 @@ def _show(figures: Figures, jobs: Counter[str], at: datetime) -> None:
     show_figure(metrics.pools_empty, figures.pools_empty)
     for name, number in figures.budgets.items():
         show_figure(metrics.budgets, number, name)
+    show_figure(metrics.secrets_overdue, figures.secrets_overdue)
     show_figure(metrics.figures_known, 1)

@@ -16,7 +16,7 @@ import msgspec
 
 from promenade import model
 from promenade.errors import Detail, Invalid, PromenadeError, Unavailable
-from promenade.model.declare import PUBLIC, EntityType
+from promenade.model.declare import ADMIN, PUBLIC, EntityType
 from promenade.store.driver.statistics import learn_growth
 from promenade.store.driver.unit import Session
 from promenade.store.odata.payloads import RowDecoder
@@ -29,7 +29,7 @@ from promenade.workflows.imports.importing import NumberedRow, Portion, RowFault
 from promenade.workflows.imports.master_data import MASTER_DATA
 from promenade.workflows.imports.master_data_rows import MasterDataImporter
 
-_ROOT = "/api/v1"
+_ROOTS = {PUBLIC: "/api/v1", ADMIN: "/admin"}
 # Faults that may be caused by another row of the portion; the row is validated again if that other row is faulty.
 _RELATIVE = frozenset({"ALREADY_EXISTS", "UNKNOWN_REFERENCE", "CYCLE", "TOO_DEEP"})
 
@@ -78,7 +78,8 @@ class EntityImporter(RowImporter):
         audited: bool = True,
     ) -> None:
         self._entity = model.entity(entity)
-        self._decoder = RowDecoder(entity, _ROOT)
+        self._service = self._entity.import_service or PUBLIC
+        self._decoder = RowDecoder(entity, _ROOTS[self._service], self._service)
         self._reporter = RowReporter(self._entity)
         self._tenant_id = tenant_id
         self._user = user
@@ -173,7 +174,13 @@ class EntityImporter(RowImporter):
 
     async def _attempt(self, session: Session, rows: Sequence[_ReceivedRow], at: datetime) -> _Attempt:
         authoring = Authoring(
-            session, user=self._user, at=at, new_id=self._new_id, importing=True, http_hosts=self._http_hosts
+            session,
+            user=self._user,
+            at=at,
+            new_id=self._new_id,
+            service=self._service,
+            importing=True,
+            http_hosts=self._http_hosts,
         )
         at_the_end = False
         try:
@@ -272,6 +279,7 @@ class RowReporter:
         self._secrets = {wire for wire, one in fields.items() if not one.shown_in(PUBLIC) and not one.virtual}
         # A secret may have a misspelt property name: in entities with secrets, unknown properties are not shown.
         self._shown = fields.keys() - self._secrets | {one.property_wire for one in entity.links}
+        self._is_public = entity.importable  # the public API shows the errors of all imports
         self.key = entity.field(entity.natural_key[0]).wire if entity.natural_key else None
 
     def name(self, text: bytes, row: Mapping[str, Any] | None = None) -> str:
@@ -313,8 +321,10 @@ class RowReporter:
     def payload(self, text: bytes) -> str | None:
         """Return a row as JSON without secrets, with long members replaced by their size.
 
-        It has at most `PAYLOAD_BYTES_MAX` bytes.
+        It has at most `PAYLOAD_BYTES_MAX` bytes. None: only administrators may see such rows.
         """
+        if not self._is_public:
+            return None
         try:
             members = _MEMBERS.decode(text)
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
@@ -346,7 +356,7 @@ def importer_for(entity: str, context: Context, *, tenant_id: str, user: str, so
 
     Raises KeyError for an unknown entity set, Invalid (NOT_IMPORTABLE) for one that does not accept imports.
     """
-    if not model.entity(entity).importable:
+    if model.entity(entity).import_service is None:
         raise Invalid("NOT_IMPORTABLE", f"Rows of {entity} cannot be imported.")
     is_fast = entity == "Articles"
     rows = EntityImporter(

@@ -33,6 +33,9 @@ DEFAULTS: dict[str, Any] = {
     "approverScope": "svc.Admin",
     "masterDataCallbackUrl": None,
     "basicForReaders": False,
+    "secretDays": None,
+    "secretOverlapHours": None,
+    "secretGraceDays": None,
     "agentsMayActivate": False,
 }
 

@@ -133,6 +133,12 @@ def _of_its_link() -> Iterator[Definition]:
             text("auth_url", 2000, "The token endpoint."),
             text("client_id", 255, "Of the store at the token endpoint."),
             text("client_secret", 1000, "Its secret, which must be shown there: it cannot be kept as a hash."),
+            text(
+                "next_secret",
+                1000,
+                "The secret that is to replace it: written before the cloud is asked, as its answer may get lost.",
+                nullable=True,
+            ),
             text("store_code", 50, "What the store is called at the cloud."),
             text("store_name", 255, "In words.", nullable=True),
             text("pos_group_code", 20, "The POS group that it serves.", nullable=True),

@@ -1,8 +1,11 @@
 """Rules for clients of the built-in issuer: known scopes, secrets that the service makes, nobody locks themselves out.
 
-A new secret starts a rotation: for `OVERLAP_HOURS` the former one is accepted, too. A second rotation in that time
-drops the first one's former secret at once. If a secret has leaked, its successor is made first, then `WITHDRAW` is
-called.
+A new secret starts a rotation: for the tenant's `secretOverlapHours` the former one is accepted, too. A second rotation
+in that time drops the first one's former secret at once. If a secret has leaked, its successor is made first, then
+`WITHDRAW` is called.
+
+Rows of imports bring no secret, and get none that anybody knows: `ENROL` gives a client a code, which the client
+replaces by a secret of its own (`workflows.access.own_secrets`).
 """
 
 from __future__ import annotations
@@ -11,28 +14,40 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from promenade.errors import Conflict, Detail
-from promenade.model.access.clients import OVERLAP_HOURS, SCOPES
-from promenade.store.access.clients import digest_of, secret_of
+from promenade.model.access.clients import ENROLMENT_DAYS, SCOPES
+from promenade.model.access.secret_policy import SecretPolicy
+from promenade.store.access.clients import NO_SECRET, digest_of, secret_of
+from promenade.store.access.tenants import read_secret_policy
 from promenade.workflows.authoring.access.scopes import ADMIN, keep_each_once
 from promenade.workflows.authoring.rules import Rules, rules
 from promenade.workflows.authoring.unit import Act, Unit, Write
 
 WITHDRAW = "withdrawTokens"
+ENROL = "enrol"
 
 
 @rules("Clients")
 class _Clients(Rules):
     async def complete(self, unit: Unit, writes: Sequence[Write]) -> None:
+        renews = any(write.before is not None and "secret_digest" in write.given for write in writes)
+        overlap = (await _policy(unit)).overlap if renews else timedelta(0)
         for write in writes:
             if write.act is Act.DELETE:
                 continue
             keep_each_once(write)
             if write.act is Act.CREATE:
                 write.after["client_id"] = write.id
-            if write.act is Act.CREATE or "secret_digest" in write.given:
+            if unit.importing:
+                _give_no_secret(unit, write)
+            elif write.act is Act.CREATE or "secret_digest" in write.given:
                 _renew_secret(unit, write)
+                if write.before is not None:
+                    write.after["former_until"] = unit.at + overlap
             if write.verb == WITHDRAW:
                 write.after |= {"tokens_from": unit.at, "former_digest": None, "former_until": None}
+                write.after |= {"enrolment_digest": None, "enrolment_until": None}
+            if write.verb == ENROL:
+                _give_code(unit, write)
             if write.before is not None and not set(write.before["scopes"]) <= set(write.after["scopes"]):
                 write.after["tokens_from"] = unit.at  # they carry a scope that the client no longer has
 
@@ -47,6 +62,10 @@ class _Clients(Rules):
         return []
 
 
+async def _policy(unit: Unit) -> SecretPolicy:
+    return SecretPolicy(*await read_secret_policy(unit.session))
+
+
 def _renew_secret(unit: Unit, write: Write) -> None:
     """Generate a secret, which is returned in this response only; the present one becomes the former one."""
     if write.after["secret_digest"] is not None:
@@ -58,9 +77,31 @@ def _renew_secret(unit: Unit, write: Write) -> None:
     write.after["secret_digest"] = digest_of(secret)
     if write.before is not None:
         write.after["former_digest"] = write.before["secret_digest"]
-        write.after["former_until"] = unit.at + timedelta(hours=OVERLAP_HOURS)
         write.after["rotated_at"] = unit.at
     unit.shown_once.setdefault(write.set_name, {})[write.id] = {"secret": secret}
+
+
+def _give_no_secret(unit: Unit, write: Write) -> None:
+    """A row of an import is found again by its code, and stored as it was received until it is carried out."""
+    if "secret_digest" in write.given:
+        target = write.target("secret_digest")
+        message = "An import brings no secrets, nor makes new ones: leave `secret` out."
+        unit.faults.add(Detail("INVALID_SECRET", message, target))
+    if write.act is Act.CREATE:
+        write.after["secret_digest"] = NO_SECRET
+        if not write.after["code"]:
+            target = write.target("code")
+            unit.faults.add(
+                Detail("REQUIRED", f"{target} is required in imports, which find the client by it.", target)
+            )
+
+
+def _give_code(unit: Unit, write: Write) -> None:
+    """Generate an enrolment code, which is returned in this response only; one that it had is refused from now on."""
+    code = secret_of(unit.new_id)
+    write.after["enrolment_digest"] = digest_of(code)
+    write.after["enrolment_until"] = unit.at + timedelta(days=ENROLMENT_DAYS)
+    unit.shown_once.setdefault(write.set_name, {})[write.id] = {"enrolmentCode": code}
 
 
 def _check_scopes(unit: Unit, write: Write) -> None:
