@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import secrets
 import sys
 from collections.abc import Mapping
 from datetime import datetime
@@ -33,6 +34,7 @@ def sync_link() -> None:
 @option("--client-id", help="Client ID of the store: a client with the scope svc.Sync.")
 @option("--client-secret", help="Its secret; --client-secret-stdin or an environment variable is safer.")
 @option("--client-secret-stdin", is_flag=True, help="Read the secret from the standard input.")
+@option("--enrolment-code", help="In place of a secret: the code that the store replaces by a secret of its own.")
 @option("--store-code", help="Short unique code of the store.")
 @option("--name", "store_name", help="Name of the store.")
 @option("--pos-group-code", help="The POS group that it serves.")
@@ -50,6 +52,7 @@ def sync_link_set(
     client_id: str | None,
     client_secret: str | None,
     client_secret_stdin: bool,
+    enrolment_code: str | None,
     store_code: str | None,
     store_name: str | None,
     pos_group_code: str | None,
@@ -67,6 +70,8 @@ def sync_link_set(
             raise click.UsageError("Give the secret once: --client-secret or --client-secret-stdin.")
         client_secret = sys.stdin.readline().rstrip("\r\n")
 
+    if enrolment_code is not None and client_secret is not None:
+        raise click.UsageError("Give a secret or an enrolment code, not both.")
     settings = Settings(**options)
 
     async def work(database: Database) -> None:
@@ -74,7 +79,15 @@ def sync_link_set(
         from promenade.workflows.replica.linking import LinkChange, find_replaced, set_link
 
         change = LinkChange(
-            url, auth_url, client_id, client_secret, store_code, store_name, pos_group_code, interval_seconds
+            url,
+            auth_url,
+            client_id,
+            client_secret if enrolment_code is None else enrolment_code,
+            store_code,
+            store_name,
+            pos_group_code,
+            interval_seconds,
+            None if enrolment_code is None else secrets.token_urlsafe(32),
         )
         replaced = await find_replaced(database, change)
         if replaced:

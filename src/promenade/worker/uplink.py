@@ -10,9 +10,11 @@ import asyncio
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from promenade.errors import PromenadeError, Unavailable
 from promenade.log import Logger
+from promenade.store.access.clients import secret_of
 from promenade.store.access.local_store import read_store_tenant
 from promenade.store.driver.unit import Session
 from promenade.store.replica.link import Link, count_uploads, read_link
@@ -20,6 +22,7 @@ from promenade.worker.loop import keep_going, wait
 from promenade.workflows.context import Context
 from promenade.workflows.replica.cloud_client import CloudAccess, HttpCloudClient
 from promenade.workflows.replica.exchanging import exchange, send_heartbeat, upload_all
+from promenade.workflows.replica.own_secret import keep_secret
 from promenade.workflows.replica.uploading import count_pending
 from promenade.workflows.uplink import CloudRefused, CloudUnreachable, Uplink
 
@@ -58,7 +61,7 @@ class UplinkWorker:
         rounds: asyncio.Task[None] | None = None
         try:
             if tenant_id is not None:
-                rounds = asyncio.create_task(self._rounds(uplink, tenant_id, link), name="uplink")
+                rounds = asyncio.create_task(self._rounds(uplink, tenant_id, link, client), name="uplink")
             now = (tenant_id, link and link.changed_at)
             while not stop.is_set() and not (rounds is not None and rounds.done()):
                 await wait(self._look_seconds, stop)
@@ -79,7 +82,7 @@ class UplinkWorker:
 
         return await self._context.database.read(work, system=True)
 
-    async def _rounds(self, uplink: Uplink, tenant_id: str, link: Link | None) -> None:
+    async def _rounds(self, uplink: Uplink, tenant_id: str, link: Link | None, client: HttpCloudClient | None) -> None:
         """Run rounds forever; without a link, only count what is waiting for one."""
         now = asyncio.get_running_loop().time
         next_round = next_beat = next_upload = now() if link is not None else float("inf")
@@ -88,6 +91,8 @@ class UplinkWorker:
             uplink.pending = await count_pending(self._context, tenant_id)
             waiting, _ = await self._context.database.read(count_uploads, tenant=tenant_id)
             if link is not None and now() >= next_round:
+                if client is not None:
+                    await keep_secret(self._context.database, client, partial(secret_of, self._context.new_id))
                 await exchange(self._context, tenant_id, link)
                 failures = 0 if uplink.is_connected else failures + 1
                 next_round = now() + (self._backoff(failures) if failures else self._spread(link))

@@ -53,6 +53,7 @@ class Link:
     last_sync_at: datetime | None
     last_attempt_at: datetime | None
     last_error: str | None
+    next_secret: str | None = field(default=None, repr=False)  # see the column
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class Rejected:
 _SETTINGS = ("url", "auth_url", "client_id", "client_secret", "store_code", "store_name", "pos_group_code",
              "interval_seconds")  # fmt: skip
 _STATE = ("changed_at", "deployment_id", "instance_id", "cloud_tenant_id", "cursor", "last_sync_at", "last_attempt_at",
-          "last_error")  # fmt: skip
+          "last_error", "next_secret")  # fmt: skip
 _READ = select(*(_LINK.c[name] for name in (*_SETTINGS, *_STATE))).where(_LINK.c.name == _NAME)
 
 
@@ -83,13 +84,16 @@ async def read_link(session: Session) -> Link | None:
     return Link(settings, *rows[0][len(_SETTINGS) :])
 
 
-async def write_settings(session: Session, settings: LinkSettings, *, at: datetime, forget: bool) -> None:
-    """Write the settings of the link. Needs a system session.
+async def write_settings(
+    session: Session, settings: LinkSettings, *, at: datetime, forget: bool, next_secret: str | None = None
+) -> None:
+    """Write the settings of the link, with the secret that is to replace its present one. Needs a system session.
 
     ``forget``: the link now leads to another cloud or another store there, so that the IDs that the old one
     assigned, the progress and the downloaded pages are discarded.
     """
     given: dict[str, Any] = {name: getattr(settings, name) for name in _SETTINGS} | {"changed_at": at}
+    given |= {"next_secret": next_secret}
     forgotten = dict.fromkeys(("deployment_id", "instance_id", "cloud_tenant_id", "cursor", "last_sync_at"))
     kept = forgotten if forget else {}
     cleared = {"last_attempt_at": None, "last_error": None}
@@ -99,6 +103,18 @@ async def write_settings(session: Session, settings: LinkSettings, *, at: dateti
     await session.rowcount(writing, {"name": _NAME, **given})
     if forget:
         await session.rowcount(delete(_PAGES))
+
+
+async def begin_secret(session: Session, client_id: str, present: str, following: str) -> None:
+    """Write the secret that is to replace the present one, unless another was written or the settings have changed."""
+    same = (_LINK.c.client_id == client_id, _LINK.c.client_secret == present, _LINK.c.next_secret.is_(None))
+    await session.rowcount(update(_LINK).where(*same).values(next_secret=following))
+
+
+async def end_secret(session: Session, client_id: str, following: str) -> None:
+    """Make the next secret the present one, unless the settings have changed."""
+    same = (_LINK.c.client_id == client_id, _LINK.c.next_secret == following)
+    await session.rowcount(update(_LINK).where(*same).values(client_secret=following, next_secret=None))
 
 
 async def write_identity(session: Session, deployment_id: str, instance_id: str, cloud_tenant_id: str | None) -> None:

@@ -10,7 +10,7 @@ import asyncio
 import ssl
 import zlib
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -33,6 +33,7 @@ BUSY_SECONDS_MAX = 300  # that a busy cloud is left alone
 RENEW_BEFORE_SECONDS = 60.0  # seconds before the expiry of a long-lived token
 RENEW_PART = 10  # otherwise this fraction of its lifetime before
 TOKEN_PATH = "/oauth/token"  # noqa: S105 -- a path
+SECRET_PATH = "/oauth/secret"  # noqa: S105 -- a path
 
 _RETRYABLE = frozenset({408, 425, 429})  # transient like 5xx: a later attempt may succeed
 _BUSY = frozenset({429, 503})  # with the header Retry-After
@@ -109,6 +110,7 @@ class HttpCloudClient:
         self._http: httpx2.AsyncClient | None = None
         self._token: str | None = None
         self._renewed_at = 0.0
+        self._due_at: float | None = None  # by the event loop's clock: when the secret should be replaced
         self._asking = asyncio.Lock()
 
     async def close(self) -> None:
@@ -150,6 +152,27 @@ class HttpCloudClient:
                 token = self._token = await self._ask_for_token()
             return token
 
+    @property
+    def is_secret_due(self) -> bool:
+        """Whether the cloud has said that the secret should be replaced by now."""
+        return self._due_at is not None and asyncio.get_running_loop().time() >= self._due_at
+
+    def use_secret(self, secret: str) -> None:
+        """Use another secret from the next token on."""
+        self.access = replace(self.access, client_secret=secret)
+        self._due_at = None
+
+    async def replace_secret(self, shown: str, new: str) -> None:
+        """Ask the issuer to replace ``shown``, a secret or an enrolment code, by ``new``; raises as requests do."""
+        form = {"client_id": self.access.client_id, "client_secret": shown, "new_secret": new}
+        address = self._token_url.removesuffix(TOKEN_PATH) + SECRET_PATH
+        headers = {"content-type": "application/x-www-form-urlencoded"}
+        answer = await self._exchange("POST", address, headers, urlencode(form).encode(), TOKEN_SECONDS_MAX)
+        if answer.status >= 400 and not _is_retryable(answer.status):
+            said = _oauth_error(answer.body)
+            raise CloudRefused(answer.status, "SECRET_REFUSED", f"The secret was not replaced: {said}.")
+        _parse_response(answer)
+
     # --- the exchange -------------------------------------------------------------------------------------------------
 
     async def _authorized(
@@ -184,6 +207,9 @@ class HttpCloudClient:
         if not isinstance(token, str) or not token.isascii() or not token.isprintable() or not token:
             raise _unreachable("its token endpoint returned no token")
         life = float(seconds) if isinstance(seconds, int | Decimal) and not isinstance(seconds, bool) else 0.0
+        due_in = members.get("secret_due_in")
+        is_told = isinstance(due_in, int | Decimal) and not isinstance(due_in, bool)
+        self._due_at = asyncio.get_running_loop().time() + float(due_in or 0) if is_told else None
         self._renewed_at = asyncio.get_running_loop().time() + life - min(RENEW_BEFORE_SECONDS, life / RENEW_PART)
         return token
 

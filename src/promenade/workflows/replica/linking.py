@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,6 +15,7 @@ from promenade.store.replica.applying import count_roots
 from promenade.store.replica.link import Link, LinkSettings, count_uploads, read_link, read_rejected, write_settings
 from promenade.workflows.replica.cloud_client import CloudAccess, HttpCloudClient, require_address
 from promenade.workflows.replica.exchanging import Registered, register_at
+from promenade.workflows.replica.own_secret import replace_secret
 from promenade.workflows.replica.uploading import requeue_rejected
 
 INTERVAL_SECONDS = 60
@@ -39,6 +40,8 @@ class LinkChange:
     store_name: str | None = None
     pos_group_code: str | None = None
     interval_seconds: int | None = None
+    next_secret: str | None = field(default=None, repr=False)
+    """The store's own secret, which is to replace ``client_secret``: that is an enrolment code."""
 
 
 async def set_link(database: Database, change: LinkChange, *, at: datetime) -> None:
@@ -56,7 +59,9 @@ async def set_link(database: Database, change: LinkChange, *, at: datetime) -> N
         forget = _begins_anew(before, after)
         # A running store detects a change by its timestamp.
         moment = at if link is None or at > link.changed_at else link.changed_at + timedelta(microseconds=1)
-        await write_settings(session, after, at=moment, forget=forget)
+        is_other = change.client_id is not None or change.client_secret is not None
+        following = change.next_secret if link is None or is_other else link.next_secret
+        await write_settings(session, after, at=moment, forget=forget, next_secret=following)
 
     await database.write(work, system=True)
 
@@ -106,7 +111,8 @@ def _check(change: LinkChange) -> None:
 
 
 def _merged(before: LinkSettings | None, change: LinkChange) -> LinkSettings:
-    given = {one.name: getattr(change, one.name) for one in fields(change) if getattr(change, one.name) is not None}
+    names = [one.name for one in fields(LinkSettings)]
+    given = {name: getattr(change, name) for name in names if getattr(change, name) is not None}
     if before is not None:
         if "url" in given and before.auth_url == before.url:  # if the cloud is its own issuer, that address changes too
             given = {"auth_url": given["url"], **given}
@@ -197,8 +203,9 @@ def _shown(moment: datetime | None) -> str | None:
 
 
 async def test_link(database: Database) -> Registered:
-    """Request a token and register the store; return the cloud's names for it. Changes nothing in the store.
+    """Request a token and register the store; return the cloud's names for it.
 
+    Changes nothing in the store, but for a secret whose replacement was begun, such as that of an enrolment code.
     Raises NotFound (LINK_NOT_CONFIGURED), CloudUnreachable and CloudRefused.
     """
     link = await database.read(read_link, system=True)
@@ -207,6 +214,8 @@ async def test_link(database: Database) -> Registered:
     settings = link.settings
     client = HttpCloudClient(CloudAccess(settings.url, settings.auth_url, settings.client_id, settings.client_secret))
     try:
+        if link.next_secret is not None:
+            await replace_secret(database, client)
         return await register_at(client, link)
     finally:
         await client.close()

@@ -71,6 +71,19 @@ def test_a_link_is_set_and_shown_without_its_secret(run: Run, tmp_path: Path) ->
         assert SECRET not in output
 
 
+def test_a_code_takes_the_place_of_the_secret_and_is_not_shown(run: Run, tmp_path: Path) -> None:
+    code, out, err = run("set", *NEEDED, "--enrolment-code", SECRET, directory=tmp_path)
+    assert (code, err) == (0, "")
+    assert SECRET not in out + run("show", directory=tmp_path)[1]
+    ((present, following),) = columns(
+        tmp_path / "promenade.db", "SELECT client_secret, next_secret FROM sync_link"
+    )  # fmt: skip
+    assert (present, len(following)) == (SECRET, 43)
+    code, _, err = run("set", "--enrolment-code", "other", "--client-secret", SECRET, directory=tmp_path)
+    assert code == 2
+    assert "not both" in err
+
+
 def test_the_issuer_follows_the_cloud_url_unless_it_is_separate(run: Run, tmp_path: Path) -> None:
     run("set", *NEEDED, directory=tmp_path, CLIENT_SECRET=SECRET)
     run("set", "--url", "https://new.example", directory=tmp_path)

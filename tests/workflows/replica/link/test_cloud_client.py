@@ -207,3 +207,26 @@ async def test_a_call_that_fails_is_noted_at_once(cloud: Receiver, answer: Behav
         await client.post("/x", {}, seconds=0.2)
     assert not uplink.is_connected
     await client.close()
+
+
+async def test_the_cloud_says_when_the_secret_is_due(cloud: Receiver, client: HttpCloudClient) -> None:
+    for due_in, is_due in ((None, False), (3600, False), (0, True), ("soon", False), (True, False)):
+        body = {"access_token": "good", "expires_in": 0} | ({} if due_in is None else {"secret_due_in": due_in})
+        cloud.answers("/oauth/token", said(body))
+        await client.token()
+        assert client.is_secret_due is is_due, due_in
+
+
+async def test_a_secret_is_replaced_where_tokens_are_requested(cloud: Receiver, client: HttpCloudClient) -> None:
+    cloud.answers("/oauth/secret", said({"client_id": "store", "former_secret_expires_in": 86_400}))
+    await client.replace_secret("s3cr&t", "n3xt&")
+    (asked,) = cloud.requests("/oauth/secret")
+    assert asked.body == b"client_id=store&client_secret=s3cr%26t&new_secret=n3xt%26"
+    refusal = {"error": "invalid_client", "error_description": "The code was used."}
+    cloud.answers("/oauth/secret", said(refusal, 401))
+    with pytest.raises(CloudRefused) as refused:
+        await client.replace_secret("s3cr&t", "n3xt&")
+    assert (refused.value.status, refused.value.message) == (401, "The secret was not replaced: The code was used.")
+    cloud.answers("/oauth/secret", said({}, 503))
+    with pytest.raises(CloudUnreachable):
+        await client.replace_secret("s3cr&t", "n3xt&")
