@@ -234,6 +234,9 @@ class Issuer:
             text = "The client ID or the secret is wrong, or the enrolment code was used or has ended."
             raise Refusal(401, "invalid_client", text, is_basic)
         now, client = self._clock(), replaced.client
+        if not replaced.is_repeat:
+            event = "client.enrolled" if replaced.by_code else "secret.replaced"
+            _log.info(event, client=client.client_id, tenant=client.tenant_id, address=address_of(scope))
         body = SecretResponse(
             client.client_id, _seconds(replaced.former_until, now) or 0, _seconds(client.secret_due_at(now), now)
         )

@@ -14,7 +14,6 @@ from datetime import datetime
 from typing import Any
 
 from promenade.errors import Conflict, Invalid
-from promenade.log import Logger
 from promenade.store.access import clients as access
 from promenade.store.access.clients import digest_of
 from promenade.store.authoring.trail import Subject, trail_entry, write_trail
@@ -23,15 +22,19 @@ from promenade.workflows.access.clients import Client, authenticate_client, clie
 
 _SECRET = re.compile(r"[A-Za-z0-9._~-]{43,200}")
 _DIFFERENT_MIN = 16  # characters: one that was typed or padded has fewer
-_log = Logger("promenade.access")
 
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """The client after its secret was replaced; ``former_until``: how long the one before is accepted."""
+    """The client after its secret was replaced; ``former_until``: how long the one before is accepted.
+
+    ``by_code``: by its enrolment code. ``is_repeat``: it had this secret already.
+    """
 
     client: Client
     former_until: datetime | None
+    by_code: bool = False
+    is_repeat: bool = False
 
 
 async def replace_own_secret(
@@ -54,7 +57,7 @@ async def replace_own_secret(
     client = client or client_of(row)
     digest = digest_of(new)
     if hmac.compare_digest(row.secret_digest or "", digest):
-        return Replaced(replace(client, used_former=False), client.accepts_former_until(at))
+        return Replaced(replace(client, used_former=False), client.accepts_former_until(at), is_repeat=True)
     until = None if by_code else at + client.policy.overlap
     values: dict[str, Any] = {"secret_digest": digest, "former_until": until, "rotated_at": at}
     values |= {"former_digest": None if by_code else row.secret_digest, "enrolment_digest": None}
@@ -68,8 +71,9 @@ async def replace_own_secret(
         await write_trail(session, [trail_entry(new_id(), at, client_id, action, subject)])
 
     await database.write(work, tenant=client.tenant_id)
-    _log.info("secret.replaced", client=client_id, tenant=client.tenant_id, by_code=by_code)
-    return Replaced(replace(client, rotated_at=at, former_until=until, used_former=False, has_secret=True), until)
+    return Replaced(
+        replace(client, rotated_at=at, former_until=until, used_former=False, has_secret=True), until, by_code
+    )
 
 
 async def _find(session: Session, client_id: str) -> Any:
