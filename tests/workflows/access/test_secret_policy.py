@@ -148,12 +148,16 @@ async def test_a_withdrawn_secret_is_refused_at_once_whatever_the_overlap(databa
     assert [await accepted(database, one, START) is None for one in (first, second, third)] == [True, True, False]
 
 
-async def test_of_two_that_replace_a_secret_at_the_same_time_both_are_told_the_truth(database: Database) -> None:
-    first = secret()
+async def test_the_same_replacement_again_changes_nothing(database: Database) -> None:
+    first, mine = secret(), secret()
     await made(database, {}, first)
-    mine = secret()
-    done = [await replace_own_secret(database, CLIENT, first, mine, at=START, new_id=new_id) for _ in range(2)]
-    assert [one is not None and one.former_until for one in done] == [START + timedelta(hours=24)] * 2
+    for hours in (0, 5):
+        at = START + timedelta(hours=hours)
+        done = await replace_own_secret(database, CLIENT, first, mine, at=at, new_id=new_id)
+        assert done is not None
+        assert (done.former_until, done.is_repeat) == (START + timedelta(hours=24), hours > 0)
+    assert await accepted(database, first, START + timedelta(hours=23)) is not None, "the former one is still that one"
+    assert await accepted(database, first, START + timedelta(hours=24)) is None
     (client,) = await list_clients(database, TENANT)
     assert client.rotated_at == START
 
