@@ -188,6 +188,7 @@ lock: $(DEV_READY)  ## pin every dependency by version and hash (LOCK=--upgrade 
 	@$(COMPILE) $(LOCK) pyproject.toml --all-extras --group dev -o requirements/dev.lock
 	@$(COMPILE) $(LOCK) pyproject.toml --group build -c requirements/dev.lock -o requirements/run.lock
 	@$(COMPILE) $(LOCK) pyproject.toml --extra kafka --extra nats --group build -c requirements/dev.lock -o requirements/brokers.lock
+	@$(COMPILE) $(LOCK) pyproject.toml --extra archive --group build -c requirements/dev.lock -o requirements/archive.lock
 	@$(COMPILE) $(LOCK) pyproject.toml --extra mcp --group build -c requirements/dev.lock -o requirements/agents.lock
 	@$(COMPILE) $(LOCK) pyproject.toml --extra tracing --group build -c requirements/dev.lock -o requirements/tracing.lock
 	@$(COMPILE) $(LOCK) --group lock -o requirements/lock.lock

@@ -21,7 +21,7 @@ from tests.kit.service import COMMAND, Service
 # Modules that load slowly and are rarely needed: printing the version or creating a tenant must not load them.
 RARE = {
     "alembic", "argon2", "asyncpg", "cryptography", "httpcore2", "httpx2", "joserfc", "lxml", "numpy",
-    "redis", "scipy", "sqlalchemy.dialects.postgresql", "sqlalchemy.ext.asyncio", "sqlalchemy.orm",
+    "pyarrow", "redis", "scipy", "sqlalchemy.dialects.postgresql", "sqlalchemy.ext.asyncio", "sqlalchemy.orm",
     "standardwebhooks", "structlog",
 }  # fmt: skip
 SERVER = {"starlette", "uvicorn", "prometheus_client", "promenade.app", "promenade.web", "promenade.worker"}

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from promenade import __version__
+from promenade.cli.archive_commands import archive
 from promenade.cli.client_commands import client
 from promenade.cli.console import (
     background_options,
@@ -67,7 +68,7 @@ def cli() -> None:
 
 for _command in (
     *operator_commands, *document_commands, client, person, customer, doctor, replay, key, trust, local_admin, till_key,
-    sync_link, mcp,
+    sync_link, mcp, archive,
 ):  # fmt: skip
     cli.add_command(_command)
 

@@ -46,6 +46,7 @@ __all__ = [
     "packed_promotion",
     "part_id",
     "part_rows",
+    "part_types",
     "thousandths",
     "unpack",
 ]
@@ -96,6 +97,11 @@ _KINDS = {
 
 
 # ---- packing --------------------------------------------------------------------------------------------------------
+
+
+def part_types(set_name: str) -> dict[str, sa.types.TypeEngine[Any]]:
+    """Return the columns that are packed of CalculationLogItems or CalculationLogPromotions, with their types."""
+    return _KINDS[set_name].types()
 
 
 def part_id(set_name: str, log_id: str, place: int) -> str:

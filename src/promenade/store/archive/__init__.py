@@ -1,0 +1,1 @@
+"""What is archived: the rows of logs and ledgers by month."""
