@@ -130,6 +130,20 @@ async def test_a_cancelled_sale_has_not_followed_advice_and_leaves_none_open(sho
     assert await shop.rows("advice_open") == []
 
 
+async def purge(shop: Shop) -> None:
+    for name, job in clock_jobs().items():
+        if name.startswith("purge."):
+            cursor = None
+            while (ran := await job.run(shop.context, cursor)).more:
+                cursor = ran.cursor
+
+
+async def rebuild(shop: Shop) -> None:
+    await begin_rebuild(shop.context.database, shop.tenant)
+    while await rebuild_portion(shop.context, shop.tenant, Run(shop.context.new_id), 100) is not None:
+        pass
+
+
 async def test_what_is_purged_within_a_week_changes_neither_a_cancel_nor_a_rebuild(shop: Shop) -> None:
     """Advice is counted from all evaluations of a sale, so they stay as long as either may happen soon."""
     for name in ("T-1", "T-2"):
@@ -140,14 +154,26 @@ async def test_what_is_purged_within_a_week_changes_neither_a_cancel_nor_a_rebui
     counted = await figures(shop)
     assert counted["GAP", TODAY] == (2, 2, Decimal("36.000"), Decimal("4.000"))
     shop.later(days=7)
-    for name, job in clock_jobs().items():
-        if name.startswith("purge."):
-            cursor = None
-            while (ran := await job.run(shop.context, cursor)).more:
-                cursor = ran.cursor
-    await begin_rebuild(shop.context.database, shop.tenant)
-    while await rebuild_portion(shop.context, shop.tenant, Run(shop.context.new_id), 100) is not None:
-        pass
+    await purge(shop)
+    await rebuild(shop)
     assert await figures(shop) == counted
     await cancel(shop.context, shop.tenant, CancelCommand("T-1", 4))
     assert (await figures(shop))["GAP", TODAY] == (2, 1, Decimal("18.000"), Decimal("2.000"))
+
+
+async def test_after_a_month_a_cancel_or_a_rebuild_knows_the_confirmed_evaluation_alone(shop: Shop) -> None:
+    """As the page on reports says: what only an earlier evaluation of the visit showed stays counted, or is lost."""
+    for name in ("T-1", "T-2"):
+        await shop.price(name, basket(1))  # the confirmed one is stored as changes to this one, so this stays, too
+        await shop.price(name, basket(2, advised=("GAP",)))
+        await shop.confirm(name, await shop.price(name, basket(4, with_offer=True)), "off")
+    counted = await figures(shop)
+    assert (counted["GAP", TODAY][1], counted["SAVING", TODAY][1]) == (2, 2)
+    shop.later(days=31)
+    await purge(shop)
+    await cancel(shop.context, shop.tenant, CancelCommand("T-1", 3))
+    cancelled = await figures(shop)
+    assert (cancelled["GAP", TODAY][1], cancelled["SAVING", TODAY][1]) == (2, 1)
+    await rebuild(shop)
+    rebuilt = await figures(shop)
+    assert (rebuilt["GAP", TODAY][1], rebuilt["SAVING", TODAY][1]) == (0, 1)
