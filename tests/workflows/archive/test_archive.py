@@ -386,3 +386,23 @@ def _forget_a_column(folder: Path) -> None:
     pq.write_table(pq.ParquetFile(part).read().drop_columns(["agent"]), part)
     text = manifest.read_text().replace(before[0], hashlib.sha256(part.read_bytes()).hexdigest())
     manifest.write_text(text.replace(f'"bytes": {before[1]}', f'"bytes": {part.stat().st_size}'))
+
+
+async def test_memory_is_bounded_by_groups_of_equal_size_whatever_the_pages_are(
+    filled: Database, tmp_path: Path
+) -> None:
+    """So a month may have any number of rows, and those that come later do not change the groups before them."""
+    await write(filled, Directory(tmp_path))
+    for name in SETS:
+        for month in MONTHS:
+            groups = group_sizes(tmp_path, name, month)
+            assert {size for part in groups for size in part[:-1]} <= {SMALL.group}
+            assert {sum(part) for part in groups[:-1]} <= {SMALL.part}
+            assert all(0 < sum(part) <= SMALL.part for part in groups)
+
+
+def group_sizes(root: Path, name: str, month: Month) -> list[list[int]]:
+    """Return the rows of each group of each part."""
+    parts = sorted(root.glob(f"kind={name}/*/month={month}/part-*.parquet"), key=lambda one: int(one.stem[5:]))
+    read = [pq.ParquetFile(part).metadata for part in parts]
+    return [[one.row_group(number).num_rows for number in range(one.num_row_groups)] for one in read]

@@ -23,6 +23,8 @@ from promenade.workflows.archive.streaming import Rows, passes, stream
 from promenade.workflows.archive.tables import Sums, add_sums, as_table, schema_of, sums_of_rows, sums_of_table
 from promenade.workflows.pace import NO_REST, Pacer
 
+_BATCH_ROWS = 20_000  # of a file in memory
+
 Verdict = Literal["same", "differs", "damaged"]
 """``differs``: from the database; ``damaged``: the files are not those of the manifest, or there is none."""
 
@@ -92,7 +94,7 @@ class _Reader:
     def _read(self, place: Place, names: Sequence[str]) -> Iterator[pa.Table]:
         for name in names:
             with place.open(name) as opened, pq.ParquetFile(opened) as parquet:
-                for batch in parquet.iter_batches(columns=self.columns):
+                for batch in parquet.iter_batches(_BATCH_ROWS, columns=self.columns):
                     table = pa.Table.from_batches([batch]).select(self.columns).cast(self._schema)
                     self.rows += table.num_rows
                     add_sums(self.sums, sums_of_table(self._table, table))
