@@ -26,8 +26,9 @@ from promenade.store.archive.reading import KINDS, columns_of
 from promenade.store.driver.schema import table
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Database
+from promenade.workflows.archive import streaming
 from promenade.workflows.archive.checking import Checked, check_archive
-from promenade.workflows.archive.months import Month, finished
+from promenade.workflows.archive.months import Month, is_finished
 from promenade.workflows.archive.places import Directory, Place, open_place
 from promenade.workflows.archive.writing import Sizes, Written, write_archive
 from tests.kit.databases import Databases
@@ -338,16 +339,44 @@ async def test_months_are_chosen(filled: Database, tmp_path: Path) -> None:
     assert {str(one.month) for one in await check(filled, place, since=Month(2026, 3))} == {"2026-03"}
 
 
-def test_a_month_is_written_when_it_is_over_and_stores_had_time_to_send() -> None:
-    def listed(now: datetime, days: int) -> list[str]:
-        return [str(month) for month in finished(Month(2026, 12), None, now, days)]
+def test_a_month_is_finished_when_it_is_over_and_stores_had_time_to_send() -> None:
+    december, ended = Month(2026, 12), datetime(2027, 1, 1, tzinfo=UTC)
+    assert is_finished(december, ended, 0)
+    assert not is_finished(december, ended - timedelta(microseconds=1), 0)
+    assert is_finished(december, ended + timedelta(days=7), 7)
+    assert not is_finished(december, ended + timedelta(days=7, microseconds=-1), 7)
+    assert not is_finished(Month(9999, 12), ended, 0)
 
-    ended = datetime(2027, 1, 1, tzinfo=UTC)
-    assert listed(ended, 0) == ["2026-12"]
-    assert listed(ended - timedelta(microseconds=1), 0) == []
-    assert listed(ended + timedelta(days=7), 7) == ["2026-12"]
-    assert listed(ended + timedelta(days=7, microseconds=-1), 7) == []
-    assert listed(datetime(2027, 3, 1, tzinfo=UTC), 0) == ["2026-12", "2027-01", "2027-02"]
+
+async def test_a_till_whose_clock_was_wrong_by_centuries_costs_no_more(
+    filled: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only months with rows are read: a sale may be of any time that its till says."""
+    place = Directory(tmp_path)
+    await write(filled, place)
+    wrong = {"calculation_logs": datetime(1, 1, 1, tzinfo=UTC), "budget_consumptions": datetime(1970, 5, 1, tzinfo=UTC)}
+    for name, at in wrong.items():
+        rows = table(KINDS[name].set_name)
+        first = sa.select(sa.func.min(rows.c.id)).scalar_subquery()
+        await run_sql(filled, sa.update(rows).where(rows.c.id == first).values({KINDS[name].moment: at}))
+    last, logs = datetime(9999, 12, 31, tzinfo=UTC), table("CalculationLogs")
+    await run_sql(filled, sa.update(logs).where(logs.c.id == await first_log(filled)).values(confirmed_at=last))
+    reads: list[str] = []
+    original = reading.read_page
+
+    async def counted(session: Any, kind: Any, *arguments: Any, **named: Any) -> Any:
+        reads.append(kind.name)
+        return await original(session, kind, *arguments, **named)
+
+    monkeypatch.setattr(streaming, "read_page", counted)
+    told = await write(filled, place)
+    assert {(one.table, str(one.month)) for one in told if one.table in wrong} == {
+        ("calculation_logs", "0001-01"), ("budget_consumptions", "1970-05"),
+    }  # fmt: skip
+    assert 0 < len(reads) < 60
+    reads.clear()
+    assert await write(filled, place) == []
+    assert reads == []
 
 
 @pytest.mark.parametrize("text", ["2026-13", "2026-1", "2026", "", "2026-10-01", "0000-01", "\u0662026-10"])

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, Literal
 
 import sqlalchemy as sa
-from sqlalchemy import ColumnElement, Row, and_, func, or_, select
+from sqlalchemy import ColumnElement, Row, and_, or_, select
 
 from promenade.store.driver.schema import table
 from promenade.store.driver.types import ExactDecimal, Json, Timestamp
@@ -116,21 +116,20 @@ def _column(name: str, kind: sa.types.TypeEngine[Any]) -> Column:
     return Column(name, next(form for one, form in forms if isinstance(kind, one)))
 
 
-async def earliest(session: Session, kind: Kind, after: str | None) -> tuple[datetime | None, str | None]:
-    """Return the time of the first row of a kind, None if there is none; without an index, of a portion of rows.
+async def first_after(session: Session, kind: Kind, since: datetime | None) -> datetime | None:
+    """Return the time of the first row from ``since`` on (None: of all), by the index; None: there is none."""
+    moment = table(kind.set_name).c[kind.moment]
+    statement = select(moment).order_by(moment).limit(1)
+    found = await session.execute(statement if since is None else statement.where(moment >= since))
+    return found[0][0] if found else None
 
-    Then the ID follows after which to go on; None: that was all.
-    """
+
+async def read_times(session: Session, kind: Kind, after: str | None) -> tuple[Sequence[datetime], str | None]:
+    """Return the times of the next rows by ID, for kinds without an index, and the last ID; None: that was all."""
     rows = table(kind.set_name)
-    moment = rows.c[kind.moment]
-    if kind.by_time:
-        first = await session.execute(select(moment).order_by(moment).limit(1))
-        return (first[0][0] if first else None), None
-    some = select(rows.c.id, moment.label("at")).order_by(rows.c.id).limit(PAGE_ROWS)
-    page = (some if after is None else some.where(rows.c.id > after)).subquery()
-    ends = select(func.min(page.c.at).label("least"), func.max(page.c.id).label("last"), func.count().label("rows"))
-    found = (await session.execute(ends))[0]
-    return found.least, found.last if found.rows == PAGE_ROWS else None
+    some = select(rows.c.id, rows.c[kind.moment].label("at")).order_by(rows.c.id).limit(PAGE_ROWS)
+    found = await session.execute(some if after is None else some.where(rows.c.id > after))
+    return [row.at for row in found], found[-1].id if len(found) == PAGE_ROWS else None
 
 
 async def read_page(session: Session, kind: Kind, begins: datetime, ends: datetime, after: Place | None) -> Page:

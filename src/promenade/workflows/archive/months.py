@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -44,6 +43,11 @@ class Month:
         return datetime(self.year, self.number, 1, tzinfo=UTC)
 
     @property
+    def is_last(self) -> bool:
+        """Whether no month can follow."""
+        return self == Month(9999, 12)
+
+    @property
     def ends(self) -> datetime:
         """The first moment after it."""
         return self.following.begins
@@ -51,14 +55,11 @@ class Month:
     @property
     def following(self) -> Month:
         """The month after it. Raises Invalid (BAD_MONTH) after the last one that there is."""
-        if self == Month(9999, 12):
+        if self.is_last:
             raise Invalid("BAD_MONTH", f"{self} is the last month that there is.")
         return Month(self.year + self.number // 12, self.number % 12 + 1)
 
 
-def finished(first: Month, last: Month | None, now: datetime, settled_days: int = SETTLED_DAYS) -> Iterator[Month]:
-    """Yield the months from ``first`` to ``last`` that ended ``settled_days`` before ``now`` or earlier."""
-    month = first
-    while (last is None or month <= last) and month.ends + timedelta(days=settled_days) <= now:
-        yield month
-        month = month.following
+def is_finished(month: Month, now: datetime, settled_days: int = SETTLED_DAYS) -> bool:
+    """Return whether a month ended ``settled_days`` before ``now`` or earlier."""
+    return not month.is_last and month.ends + timedelta(days=settled_days) <= now

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from itertools import islice
 from typing import Any, Protocol
 
-from promenade.store.archive.reading import Kind, Page, Place, columns_of, earliest, read_page
+from promenade.store.archive.reading import Kind, Page, Place, columns_of, first_after, read_page, read_times
 from promenade.store.driver.unit import Database, Session
 from promenade.workflows.archive.months import Month
 from promenade.workflows.pace import Pacer
@@ -25,18 +26,42 @@ class Sink(Protocol):
         """Take rows of one of the kind's tables."""
 
 
-async def first_month(database: Database, tenant_id: str, kind: Kind) -> Month | None:
-    """Return the month of the tenant's first row of a kind; None: there is none."""
-    found: Month | None = None
+async def months_with_rows(database: Database, tenant_id: str, kind: Kind) -> list[Month]:
+    """Return the months that the tenant has rows of, in their order.
+
+    A till may say when it sold, so the first month may be any: the cost is that of the months with rows. Without an
+    index the times of all rows are read.
+    """
+    return sorted(await (_by_index if kind.by_time else _by_id)(database, tenant_id, kind))
+
+
+async def _by_index(database: Database, tenant_id: str, kind: Kind) -> set[Month]:
+    found: set[Month] = set()
+    since: datetime | None = None
+    while True:
+
+        async def work(session: Session, since: datetime | None = since) -> datetime | None:
+            return await first_after(session, kind, since)
+
+        moment = await database.read(work, tenant=tenant_id)
+        if moment is None:
+            return found
+        found.add(Month.of(moment))
+        if Month.of(moment).is_last:
+            return found
+        since = Month.of(moment).ends
+
+
+async def _by_id(database: Database, tenant_id: str, kind: Kind) -> set[Month]:
+    found: set[Month] = set()
     after: str | None = None
     while True:
 
-        async def work(session: Session, after: str | None = after) -> Any:
-            return await earliest(session, kind, after)
+        async def work(session: Session, after: str | None = after) -> tuple[Sequence[datetime], str | None]:
+            return await read_times(session, kind, after)
 
-        moment, after = await database.read(work, tenant=tenant_id)
-        if moment is not None and (found is None or Month.of(moment) < found):
-            found = Month.of(moment)
+        times, after = await database.read(work, tenant=tenant_id)
+        found |= {Month.of(one) for one in times}
         if after is None:
             return found
 

@@ -21,9 +21,9 @@ from promenade.store.archive.reading import Kind
 from promenade.store.driver.unit import Database
 from promenade.workflows.archive import manifests
 from promenade.workflows.archive.manifests import File, Manifest
-from promenade.workflows.archive.months import SETTLED_DAYS, Month, finished
+from promenade.workflows.archive.months import SETTLED_DAYS, Month, is_finished
 from promenade.workflows.archive.places import Place, place_errors
-from promenade.workflows.archive.streaming import Rows, first_month, passes, stream
+from promenade.workflows.archive.streaming import Rows, months_with_rows, passes, stream
 from promenade.workflows.archive.tables import Sums, add_sums, as_table, schema_of, sums_of_rows
 from promenade.workflows.pace import NO_REST, Pacer
 
@@ -200,11 +200,17 @@ async def write_archive(
     with place_errors(), place.writing() as aside:
         run = _Run(place, aside, tenant_id, at)
         for kind in kinds:
-            first = since or await first_month(database, tenant_id, kind)
-            months = [] if first is None else list(finished(first, until, at, settled_days))
-            if not again:
-                months = [month for month in months if not _is_archived(place, tenant_id, kind, month)]
-            for some in passes(kind, months):
+            months = set(await months_with_rows(database, tenant_id, kind))
+            if again:  # of which the database may have no row any more
+                months |= {one for table in kind.tables for one in manifests.months_in(place, table, tenant_id)}
+            wanted = [
+                month
+                for month in sorted(months)
+                if (since or month) <= month <= (until or month)
+                and is_finished(month, at, settled_days)
+                and (again or not _is_archived(place, tenant_id, kind, month))
+            ]
+            for some in passes(kind, wanted):
                 sinks = {month: _Month(kind, month, aside, sizes or Sizes()) for month in some}
                 await stream(database, tenant_id, kind, sinks, Pacer(NO_REST))
                 for month, sink in sinks.items():
