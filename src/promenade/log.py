@@ -51,4 +51,4 @@ class Logger:
 
         while _configure:
             _configure.pop()()
-        return getattr(structlog.get_logger(self._name), method)
+        return getattr(structlog.get_logger().bind(logger=self._name), method)

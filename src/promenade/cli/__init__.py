@@ -19,11 +19,14 @@ from promenade import __version__
 from promenade.cli.archive_commands import archive
 from promenade.cli.client_commands import client
 from promenade.cli.console import (
+    EXIT_WRONG_VALUE,
     background_options,
     cache_option,
     database_options,
+    exit_code,
     listen_options,
     log_option,
+    logging_as,
     make_data_dir,
     option,
     prepare_database,
@@ -57,7 +60,6 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 _USER = "cli"
-_EXIT_WRONG_VALUE = 2
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -77,9 +79,10 @@ for _command in (
 @serve_options
 def serve(**options: Any) -> None:
     """Serve HTTP. SQLite is upgraded to the current schema automatically, PostgreSQL by `promenade db upgrade`."""
-    settings = Settings(**options)
-    with serving(settings):
-        _serve(settings)
+    with logging_as(options["log_format"]):
+        settings = Settings(**options)
+        with serving(settings):
+            _serve(settings)
 
 
 @cli.command()
@@ -104,7 +107,8 @@ def demo(host: str, port: int, seed: int, data_dir: Path | None) -> None:
         settings = Settings(host=host, port=port, data_dir=data_dir, webhook_allow=("127.0.0.1", "localhost"))
         stack.enter_context(serving(settings))
         click.echo(run(_seed_demo(settings, seed)))
-        _serve(settings)
+        with logging_as(settings.log_format):
+            _serve(settings)
 
 
 @cli.command()
@@ -121,15 +125,13 @@ def demo(host: str, port: int, seed: int, data_dir: Path | None) -> None:
 @option("--metrics-host", default="127.0.0.1", show_default=True, help="Address to serve them on, without a token.")
 def worker(metrics_port: int | None, metrics_host: str, **options: Any) -> None:
     """Run background work in a separate process, beside `serve --workers N`."""
-    settings = Settings(**options)
-    with serving(settings):
-        from promenade.cli.log_lines import configure_log
-
-        configure_log(settings.log_format)
-        warn_of_needless_power(settings)
-        if metrics_port is not None:
-            _serve_metrics(metrics_host, metrics_port)
-        run(_work(settings))
+    with logging_as(options["log_format"]):
+        settings = Settings(**options)
+        with serving(settings):
+            warn_of_needless_power(settings)
+            if metrics_port is not None:
+                _serve_metrics(metrics_host, metrics_port)
+            run(_work(settings))
 
 
 def _serve_metrics(host: str, port: int) -> None:
@@ -303,7 +305,6 @@ def _serve(settings: Settings) -> None:
     from promenade.cli.log_lines import configure_log
 
     configure = partial(configure_log, settings.log_format)
-    configure()
     warn_of_needless_power(settings)
     if not serve_until_stopped(settings, configure):
         raise SystemExit(1)
@@ -350,17 +351,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = cli.main(args=arguments, prog_name="promenade", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
-        raise SystemExit(_EXIT_WRONG_VALUE) from None
+        raise SystemExit(EXIT_WRONG_VALUE) from None
     except click.UsageError as error:
-        _fail(error.format_message(), _EXIT_WRONG_VALUE)
+        _fail(error.format_message(), EXIT_WRONG_VALUE)
     except (click.Abort, KeyboardInterrupt):
         raise SystemExit(130) from None
-    except SettingsError as error:
-        _fail(str(error), _EXIT_WRONG_VALUE)
-    except Unavailable as error:
-        _fail(error.message, 1)
-    except PromenadeError as error:
-        _fail(error.message, _EXIT_WRONG_VALUE)
+    except (SettingsError, PromenadeError) as error:
+        _fail(str(error), exit_code(error))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None

@@ -14,14 +14,24 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from promenade.errors import NotFound, Unavailable
+from promenade.errors import NotFound, PromenadeError, Unavailable
 from promenade.log import Logger
-from promenade.settings import EDITIONS, ENVELOPES, KEEP_DAYS_MAX, LOG_FORMATS, WEBHOOK_RETRY_SCHEDULE, Settings
+from promenade.settings import (
+    EDITIONS,
+    ENVELOPES,
+    KEEP_DAYS_MAX,
+    LOG_FORMATS,
+    WEBHOOK_RETRY_SCHEDULE,
+    Settings,
+    SettingsError,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from promenade.store.driver.unit import Database
+
+EXIT_WRONG_VALUE = 2
 
 T = TypeVar("T")
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -285,6 +295,26 @@ def serving(settings: Settings) -> Iterator[None]:
     with sole_process(settings.database_url):
         prepare_database(settings)
         yield
+
+
+@contextlib.contextmanager
+def logging_as(form: str) -> Iterator[None]:
+    """Log in this form from now on. In JSON, why the command fails is a line of the log, too, as all its lines are."""
+    from promenade.cli.log_lines import JSON, configure_log
+
+    configure_log(form)
+    try:
+        yield
+    except (SettingsError, PromenadeError) as error:
+        if form != JSON:
+            raise
+        Logger("promenade").critical("promenade.failed", reason=str(error))
+        raise SystemExit(exit_code(error)) from None
+
+
+def exit_code(error: Exception) -> int:
+    """Return the exit code of a command that has failed: 1 if it may go well later, 2 if it was given wrongly."""
+    return 1 if isinstance(error, Unavailable) else EXIT_WRONG_VALUE
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

@@ -12,9 +12,11 @@ import json
 import logging
 import re
 import sys
+import threading
 from collections.abc import Mapping, MutableMapping
 from datetime import UTC, datetime
 from functools import partial
+from types import TracebackType
 from typing import Any
 
 from promenade.log import configure_with, request_fields
@@ -23,7 +25,8 @@ from promenade.settings import LOG_FORMATS
 __all__ = ["configure_log"]
 
 LOGFMT, JSON = LOG_FORMATS
-_KEYS = ("timestamp", "level", "event")
+_KEYS = ("timestamp", "level", "event", "logger")
+_TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
 _BARE = re.compile(r"[^\s\"'=\\]+")
 
 
@@ -32,10 +35,23 @@ def configure_log(form: str = LOGFMT) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Lines(form))
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of each of its plugins
     logging.getLogger("mcp").setLevel(logging.WARNING)  # it tells of each request that it begins and ends
     logging.getLogger("opentelemetry").setLevel(logging.ERROR)  # a line for each batch that is lost, not for each try
     logging.getLogger("httpx2").setLevel(logging.WARNING)  # otherwise a store's link logs two useless lines a minute
     configure_with(partial(_configure_structlog, form))
+    if form == JSON:  # what the interpreter itself would write as it likes
+        logging.captureWarnings(True)
+        sys.excepthook = _log_uncaught
+        threading.excepthook = lambda given: _log_uncaught(
+            given.exc_type, given.exc_value or given.exc_type(), given.exc_traceback
+        )
+
+
+def _log_uncaught(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+    """Log an error that nobody has caught."""
+    if not issubclass(kind, KeyboardInterrupt | SystemExit):
+        logging.getLogger("promenade").critical("uncaught error", exc_info=(kind, error, traceback))
 
 
 class _Lines(logging.Formatter):
@@ -47,7 +63,7 @@ class _Lines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         fields = {
-            "timestamp": datetime.fromtimestamp(record.created, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+            "timestamp": datetime.fromtimestamp(record.created, UTC).strftime(_TIME),
             "level": record.levelname.lower(),
             "event": record.getMessage(),
             "logger": record.name,
@@ -85,7 +101,7 @@ def _configure_structlog(form: str) -> None:
         processors=[
             _of_request,
             structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.TimeStamper(fmt=_TIME, utc=True),
             structlog.processors.format_exc_info,
             lambda logger, method, fields: render({key: fields[key] for key in (*_KEYS, *fields) if key in fields}),
         ],

@@ -61,7 +61,7 @@ class Watched:
         eventually(lambda: later in self.service.output())
         found = [json.loads(line) for line in self.service.output().splitlines()]
         own = [line for line in found if line.get("correlation_id") == wanted]
-        usual = ("timestamp", "correlation_id")
+        usual = ("timestamp", "correlation_id", "logger")
         return [{name: value for name, value in line.items() if name not in usual} for line in own]
 
 
