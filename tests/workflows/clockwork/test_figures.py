@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -216,6 +218,35 @@ def test_every_metric_of_a_tenant_is_bounded(monkeypatch: pytest.MonkeyPatch) ->
             child = metric.labels("t-1", *("x" for _ in labels[1:]))
             assert child._labelvalues[0] == metrics.OTHER_TENANTS, metric
             metric.remove(metrics.OTHER_TENANTS, *("x" for _ in labels[1:]))
+
+
+SHOWN = """
+import json
+from promenade import metrics
+shown = {}
+for number in range(1, 301):
+    for metric in list(vars(metrics).values()):
+        labels = getattr(metric, "_labelnames", ())
+        if labels[:1] == ("tenant",):
+            metric.labels(f"tenant-{number}", *("x" for _ in labels[1:]))
+    if number in (1, 100, 101, 300):
+        lines = [line for line in metrics.render().decode().splitlines() if not line.startswith("#")]
+        shown[number] = len(lines), sum("tenant=" in line for line in lines)
+print(json.dumps(shown))
+"""
+
+
+def test_the_series_of_300_tenants_are_those_of_100_and_of_all_others_together() -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "PROMETHEUS_MULTIPROC_DIR"}
+    done = subprocess.run(
+        [sys.executable, "-c", SHOWN], env=environment, capture_output=True, text=True, check=True, timeout=300
+    )
+    shown = json.loads(done.stdout)
+    each = shown["1"][1]
+    assert each == 60  # with one value of each other label: a new metric of tenants costs a hundred times its series
+    assert [of_tenants for _, of_tenants in shown.values()] == [each, 100 * each, 101 * each, 101 * each]
+    assert shown["300"] == shown["101"]
+    assert shown["300"][0] < 6_200
 
 
 def test_open_files_are_those_of_the_process_that_has_most() -> None:
