@@ -57,7 +57,10 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
         "People": ("userName", "name", "scopes", "isActive", "lastSignInAt", "codeSince", "invitedUntil"),
         "GroupRoles": ("groupName", "description", "scopes", "issuer"),
-        "Clients": ("name", "clientId", "scopes", "isActive", "lastUsedAt", "rotatedAt", "formerUntil"),
+        "Clients": (
+            "name", "code", "clientId", "scopes", "isActive", "lastUsedAt", "rotatedAt", "formerUntil",
+            "enrolmentUntil",
+        ),
     }
 )  # fmt: skip
 """The columns of lists, where the general choice is not the best; by wire names."""
@@ -86,6 +89,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "Approval": ("approval", "approvalFromAmount", "approvalCurrency", "approverScope", "agentsMayActivate"),
             "Reports": ("significanceLevel",),
             "Interfaces": ("masterDataCallbackUrl", "basicForReaders"),
+            "Secrets": ("secretDays", "secretOverlapHours", "secretGraceDays"),
         },
         "BasketTests": {
             "Basket": ("request", "pricedAt"),

@@ -217,3 +217,14 @@ def test_a_client_replaces_its_secret_and_both_count_for_a_day(admin: Admin) -> 
     assert [_token(admin, made["clientId"], one) for one in (made["secret"], new)] == [200, 200]
     assert _replace(admin, made["clientId"], "wrong", new)[0] == 401
     assert _replace(admin, "nobody\0", "wrong", new)[0] == 401
+
+
+@pytest.mark.check
+def test_ten_thousand_stores_are_one_import_and_ten_requests_for_codes(admin: Admin) -> None:
+    prefix = admin.unique("T")
+    codes = [f"{prefix}-{number:05}" for number in range(10_000)]
+    job = _imported(admin, [_row(code) for code in codes])
+    assert (job["status"], job["rowsSucceeded"]) == ("SUCCEEDED", 10_000)
+    made = [one for start in range(0, 10_000, 1000) for one in _codes(admin, *codes[start : start + 1000])]
+    assert [one["code"] for one in made] == codes
+    assert len({one["enrolmentCode"] for one in made}) == len({one["clientId"] for one in made}) == 10_000
