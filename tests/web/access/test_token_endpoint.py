@@ -44,6 +44,7 @@ def test_the_published_keys_verify_the_token(shop: Shop) -> None:
     assert all(set(key) & {"d", "p", "q"} == set() for key in published["keys"])
     token = jwt.decode(shop.token(), KeySet.import_key_set(published), algorithms=["RS256"])
     assert token.claims["iss"] == shop.url
+    assert token.claims["aud"] == "promenade"
     assert token.claims["zid"] == TENANT
     assert token.claims["exp"] - token.claims["iat"] == 14_400
 
