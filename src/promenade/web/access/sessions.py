@@ -1,7 +1,8 @@
 """Browser sessions: a cookie that identifies the user, and a CSRF token that proves a write comes from the user's page.
 
-A session exists only in the process that created it. It ends after half an hour without a request, by `end`, or with
-the process. The cookie holds a random name and a signature over it; the CSRF token is another signature over that name.
+A session exists only in the process that created it. It ends after half an hour without a request, after twelve hours,
+by `end`, or with the process. The cookie holds a random name and a signature over it; the CSRF token is another
+signature over that name.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ by https, and not from a neighbour in the same domain (RFC 6265bis, 4.1.3.2)."""
 
 IDLE = timedelta(minutes=30)
 """How long a session lasts after its last request (specification, Limits)."""
+
+LONGEST = timedelta(hours=12)
+"""How long it lasts at most, however much it is used: as long as a person's."""
 
 _STEP_MAX = timedelta(minutes=1)  # how far a clock correction may set the clock back
 _SESSIONS_MAX = 10_000
@@ -60,12 +64,13 @@ class Sessions:
         self._attributes = "; Path=/; HttpOnly; SameSite=Strict" + ("; Secure" if is_secure else "")
         self._random = random
         self._key = random(_NAME_BYTES)
-        self._known: OrderedDict[str, tuple[Session, datetime]] = OrderedDict()  # longest idle first
+        self._known: OrderedDict[str, tuple[Session, datetime, datetime]] = OrderedDict()  # longest idle first
 
     def begin(self, tenant_id: str, user: str, proof: str = "") -> Session:
         """Start a session and return it."""
         session = Session(_text(self._random(_NAME_BYTES)), tenant_id, user, proof)
-        self._known[session.name] = (session, self._clock())
+        now = self._clock()
+        self._known[session.name] = (session, now, now)
         while len(self._known) > _SESSIONS_MAX:
             self._known.popitem(last=False)
         return session
@@ -93,16 +98,17 @@ class Sessions:
         # The cookie comes from outside: compare bytes, because `compare_digest` refuses text that is not ASCII.
         if not hmac.compare_digest(signature.encode(), self._signature("cookie", name).encode()):
             return None
-        session, used_at = self._known.get(name, (None, None))
-        if session is None or used_at is None:
+        known = self._known.get(name)
+        if known is None:
             return None
+        session, began_at, used_at = known
         now = self._clock()
         # A clock that was set back must not make an idle session last longer; an active user at worst loses this
         # session.
-        if not -_STEP_MAX <= now - used_at < IDLE:
+        if not -_STEP_MAX <= now - used_at < IDLE or now - began_at >= LONGEST:
             self.end(session)
             return None
-        self._known[name] = (session, now)
+        self._known[name] = (session, began_at, now)
         self._known.move_to_end(name)
         return session
 

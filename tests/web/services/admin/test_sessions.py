@@ -162,6 +162,16 @@ async def test_a_session_ends_half_an_hour_after_its_last_request(office: Office
     assert (await office.call("GET", "/admin/Promotions", cookie=cookie)).status_code == 401
 
 
+async def test_a_session_ends_after_twelve_hours_however_much_it_is_used(office: Office) -> None:
+    cookie = office.begin()
+    ends = office.clock.now + timedelta(hours=12)
+    while office.clock.now + timedelta(minutes=20) < ends:
+        office.clock.now += timedelta(minutes=20)
+        assert (await office.call("GET", "/admin/Promotions", cookie=cookie)).status_code == 200
+    office.clock.now = ends
+    assert (await office.call("GET", "/admin/Promotions", cookie=cookie)).status_code == 401
+
+
 async def test_ended_and_forged_sessions_are_refused(office: Office) -> None:
     session = office.sessions.begin("acme", "boss")
     whole = office.sessions.cookie(session).partition(";")[0]
