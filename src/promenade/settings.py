@@ -42,6 +42,9 @@ _HOST_NAME = re.compile(
 _SASL = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _TOPIC = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 LOG_FORMATS = ("logfmt", "json")
+_SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
+_FILES_OF_TLS = frozenset({"sslrootcert", "sslcert", "sslkey", "sslcrl"})
+_OF_POSTGRESQL = _FILES_OF_TLS | {"sslmode", "host", "port", "passfile", "target_session_attrs"}
 ENVELOPES = ("standard", "cloudevents", "cloudevents-binary")
 
 
@@ -145,6 +148,7 @@ class Settings:
             raise SettingsError(f"--workers must be at least 1, not {self.workers}.")
         if not _is_database(self.database_url):
             raise SettingsError("--database-url must be sqlite:///path or postgresql://user@host:port/name.")
+        _check_parameters("--database-url", self.database_url)
         if self.workers > 1 and self.is_sqlite:
             raise SettingsError("--workers above 1 needs PostgreSQL: give --database-url postgresql://...")
         self._check_replica()
@@ -170,6 +174,7 @@ class Settings:
             raise SettingsError("--reporting-database-url needs PostgreSQL: give --database-url postgresql://...")
         if not url.startswith("postgresql://") or not _is_database(url):
             raise SettingsError("--reporting-database-url must be postgresql://user@host:port/name.")
+        _check_parameters("--reporting-database-url", url)
 
     def _check_reached(self) -> None:
         if self.public_url is not None and not _is_address(self.public_url):
@@ -413,6 +418,19 @@ def _is_database(url: str) -> bool:
     except ValueError:  # a port or an address that is none
         return False
     return parts.scheme in {"sqlite", "postgresql"}
+
+
+def _check_parameters(option: str, url: str) -> None:
+    """Refuse a parameter of a URL of PostgreSQL that its driver could not use, or would take for something else."""
+    if not url.startswith("postgresql:"):
+        return
+    for name, values in parse_qs(urlsplit(url).query, keep_blank_values=True).items():
+        if name not in _OF_POSTGRESQL:
+            raise SettingsError(f"{option} has a parameter {name}; those are {', '.join(sorted(_OF_POSTGRESQL))}.")
+        if name == "sslmode" and not set(values) <= set(_SSL_MODES):
+            raise SettingsError(f"sslmode in {option} must be one of {', '.join(_SSL_MODES)}.")
+        if name in _FILES_OF_TLS and not all(Path(one).is_file() for one in values):
+            raise SettingsError(f"{name} in {option} must be a file: there is none at {values[0]}.")
 
 
 def _is_address(text: str) -> bool:

@@ -22,6 +22,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -256,8 +257,10 @@ def _run_sqlite(url: str, work: Callable[[sa.Connection], T], patience: float) -
 async def _run_postgresql(url: str, work: Callable[[sa.Connection], T], patience: float) -> T:
     from sqlalchemy.ext.asyncio import create_async_engine
 
-    parsed = sa.make_url(url).set(drivername="postgresql+asyncpg")
-    engine = create_async_engine(parsed, poolclass=NullPool, connect_args={"timeout": patience})
+    from promenade.store.driver.connecting import connect
+
+    creator = partial(connect, url, timeout=patience)
+    engine = create_async_engine("postgresql+asyncpg://", poolclass=NullPool, async_creator=creator)
     try:
         async with engine.begin() as connection:
             return await connection.run_sync(work)

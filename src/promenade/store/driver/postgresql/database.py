@@ -15,13 +15,13 @@ from typing import Any, TypeVar, cast
 
 import asyncpg
 from sqlalchemy import Executable, Insert, Row, event
-from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, DisconnectionError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from odata_server.sql.connection import Kept
 from promenade.errors import Unavailable
+from promenade.store.driver.connecting import connect
 from promenade.store.driver.hot import HOT, RolledBack
 from promenade.store.driver.kept import Form, form_of
 from promenade.store.driver.plain_insert import PlainInserts, Upsert
@@ -258,7 +258,6 @@ class PostgresqlDatabase(Database):
         self._waiting_max = waiting_max
         self._waiting = 0
         self._closed = False
-        self._parsed = make_url(url).set(drivername="postgresql+asyncpg")
         self._settings = {
             "application_name": "promenade",
             "jit": "off",
@@ -279,7 +278,8 @@ class PostgresqlDatabase(Database):
 
     def _make_engine(self) -> AsyncEngine:
         engine = create_async_engine(
-            self._parsed,
+            "postgresql+asyncpg://",
+            async_creator=self._connect_pooled,
             pool_size=CONNECTIONS,
             max_overflow=0,
             pool_timeout=POOL_SECONDS,
@@ -287,11 +287,6 @@ class PostgresqlDatabase(Database):
             # would need it.
             pool_use_lifo=True,
             hide_parameters=True,  # errors are logged, and rows contain secrets
-            connect_args={
-                "server_settings": self._settings,
-                "timeout": CONNECT_SECONDS,
-                "statement_cache_size": STATEMENTS_MAX,
-            },
         )
         guard_dialect(engine.sync_engine.dialect)
 
@@ -308,13 +303,16 @@ class PostgresqlDatabase(Database):
 
         return engine
 
+    async def _connect_pooled(self) -> asyncpg.Connection:
+        """Open a connection for SQLAlchemy."""
+        return await connect(
+            self.url, timeout=CONNECT_SECONDS, statement_cache_size=STATEMENTS_MAX, server_settings=self._settings
+        )
+
     async def _connect_bare(self) -> asyncpg.Connection:
         """Open a connection for hot statements."""
-        return await asyncpg.connect(
-            self._parsed.set(drivername="postgresql").render_as_string(hide_password=False),
-            timeout=CONNECT_SECONDS,
-            max_cached_statement_lifetime=0,
-            server_settings=self._settings,
+        return await connect(
+            self.url, timeout=CONNECT_SECONDS, max_cached_statement_lifetime=0, server_settings=self._settings
         )
 
     async def hot(self, name: str, params: tuple[Any, ...], *, durable: bool = False) -> Sequence[Sequence[Any]]:
