@@ -172,7 +172,7 @@ def test_variants_and_words_around_the_person_and_this_program_are_refused(passw
 def test_the_passwords_that_leak_most_often_are_refused() -> None:
     known = [one for one in FREQUENCY_LISTS["passwords"] if len(one) >= 8]
     assert len(known) > 3000
-    for password in known[:3000]:
+    for password in known[:3000:10]:  # each takes a millisecond
         with pytest.raises(Invalid, match="among the first"):
             require_unguessable(password)
 
