@@ -176,12 +176,17 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     for name, value in pairs:
         if "\0" in name or any("\0" in text for text in _texts(value)):
-            shown = name[:100].replace("\0", "\ufffd")
+            shown = _shown(name)
             raise Invalid("NUL_CHARACTER", f"The member `{shown}` holds a NUL character.", shown)
     if len(members) != len(pairs):
-        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        raise Invalid("DUPLICATE_KEY", f"The member `{twice[:100]}` occurs twice in one object.", twice[:100])
+        twice = _shown(Counter(name for name, _ in pairs).most_common(1)[0][0])
+        raise Invalid("DUPLICATE_KEY", f"The member `{twice}` occurs twice in one object.", twice)
     return members
+
+
+def _shown(name: str) -> str:
+    """Return a member's name as an answer may hold it: short, and without NUL and halves of characters."""
+    return re.sub("[\0\ud800-\udfff]", "\ufffd", name[:100])
 
 
 def _texts(value: Any) -> Iterator[str]:
