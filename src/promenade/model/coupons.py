@@ -187,7 +187,12 @@ class RedemptionLogs(
     Entity,
     public=RO,
     admin=RO,
-    indexes=(("coupon_code_id", "occurred_at"), ("coupon_type_id", "action"), ("transaction_id",)),
+    indexes=(
+        ("coupon_code_id", "occurred_at"),
+        ("coupon_type_id", "action"),
+        ("transaction_id",),
+        ("customer_id", "occurred_at"),
+    ),
 ):
     """An event in the life of a coupon code, such as its issue or redemption."""
 

@@ -15,10 +15,12 @@ from sqlalchemy import make_url
 
 from promenade.store.driver.session import open_database
 from promenade.store.driver.types import unpacked
+from promenade.workflows.access.erasures import list_erasures
 from promenade.workflows.reports.aggregating import aggregate_all
 from tests.demo.test_seeding import demo
 from tests.kit.databases import Databases
 from tests.reliability.test_cancellations import Till
+from tests.workflows.clockwork.erasures.ledgers import branches, erase, live
 from tests.workflows.shop import open_shop
 
 # Tables that sales, articles and codes extend for as long as the retailer exists.
@@ -96,6 +98,21 @@ async def test_cancels_never_scan_all_rows_of_a_tenant(traced: dict[str, str], d
         await till.cancel("R1")
         await till.cancel("T1")
         await aggregate_all(till.shop.context, till.shop.tenant)
+    finally:
+        await database.close()
+    assert_no_scan(traced, url)
+
+
+async def test_erasing_a_customer_never_scans_all_rows_of_a_tenant(
+    traced: dict[str, str], databases: Databases
+) -> None:
+    url = databases.create("sqlite")
+    database = await open_database(url)
+    try:
+        (shop,) = await branches(database, "tenant-a")
+        await live([shop], seed=1)
+        await erase(shop)
+        assert [one.status for one in await list_erasures(database, shop.tenant)] == ["COMPLETED"]
     finally:
         await database.close()
     assert_no_scan(traced, url)

@@ -127,8 +127,8 @@ NOBODY = {
     "forecast_jobs.tally": "sums", "import_keys.digest": "a digest", "import_parts.row_numbers": "numbers",
     "issue_keys.digest": "a digest", "issue_windows.issued": "numbers", "pilot_tallies.sums": "sums",
     "promotion_definitions.body": "promotions", "raw_payloads.payload": "articles",
-    "record_dictionaries.content": "made without customers", "side_effect_jobs.post_purchase_coupons": "IDs of coupons",
-    "store_shares.last_answer": "a status",
+    "record_dictionaries.content": "made without customers", "store_shares.last_answer": "a status",
+    "customer_erasure_keys.secret": "a key",
 }  # fmt: skip
 """Columns of any content that name no customer, and what they hold instead."""
 

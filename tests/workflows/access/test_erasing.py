@@ -24,6 +24,7 @@ CHECKED = {
     "side_effect_jobs.status": "PENDING",
     "coupon_reservations.state": "HELD",
     "budgets.total_amount": Decimal(2),
+    "customer_erasures.status": "PENDING",
 }
 
 

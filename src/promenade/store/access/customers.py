@@ -18,7 +18,9 @@ READ_MAX = 2_000
 
 _CUSTOMER = "customer_id"
 _PARTS = table("calculation_log_parts")
-_NEVER_TOLD = frozenset({"tenant_id", "code", "reservation_ref", "created_by", "modified_by", "version"})
+_NEVER_TOLD = frozenset(
+    {"tenant_id", "code", "reservation_ref", "created_by", "modified_by", "version", "digest", "pseudonym"}
+)
 _TOKENS = frozenset({("coupon_reservations", "id")})  # whoever has it may redeem the reservation
 
 Key = tuple[Any, ...]

@@ -35,10 +35,7 @@ async def export_customer(database: Database, tenant_id: str, customer_id: str) 
     Reads in short units of work, so what is written meanwhile may or may not be told. Raises Invalid (VALUE_REQUIRED,
     VALUE_TOO_LONG) for what cannot be an ID and NotFound (TENANT_NOT_FOUND).
     """
-    if not customer_id:
-        raise Invalid("VALUE_REQUIRED", "The customer's ID is missing.", "customerId")
-    if len(customer_id) > ID_LENGTH_MAX:
-        raise Invalid("VALUE_TOO_LONG", f"A customer's ID has at most {ID_LENGTH_MAX} characters.", "customerId")
+    check_customer_id(customer_id)
     await require_tenant(database, tenant_id)
     for name in store.tables_of_customers():
         after: store.Key | None = None
@@ -48,6 +45,14 @@ async def export_customer(database: Database, tenant_id: str, customer_id: str) 
                 yield record
             if after is None:
                 break
+
+
+def check_customer_id(customer_id: str) -> None:
+    """Raise Invalid (VALUE_REQUIRED, VALUE_TOO_LONG) for what cannot be the ID of a customer."""
+    if not customer_id:
+        raise Invalid("VALUE_REQUIRED", "The customer's ID is missing.", "customerId")
+    if len(customer_id) > ID_LENGTH_MAX:
+        raise Invalid("VALUE_TOO_LONG", f"A customer's ID has at most {ID_LENGTH_MAX} characters.", "customerId")
 
 
 def _reading(name: str, customer_id: str, after: store.Key | None) -> Any:

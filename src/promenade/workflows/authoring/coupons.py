@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from promenade.errors import Conflict, Detail
+from promenade.store.access.erasures import notice
 from promenade.store.authoring.statements import find_keys, insert_rows, read_rows
 from promenade.store.coupons.shared_codes import shared_form, taken_by_individual_codes
 from promenade.store.coupons.types import types_with_codes
@@ -104,6 +105,8 @@ class _CouponCodes(Rules):
             if write.verb == "cancel"
         ]
         await insert_rows(unit.session, "RedemptionLogs", logs)
+        given = {write.after["customer_id"] for write in writes if write.act is Act.CREATE}
+        await notice(unit.session, given, new_id=unit.new_id, at=unit.at)
 
 
 @rules("CouponCodeBatches")

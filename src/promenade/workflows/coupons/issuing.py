@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from promenade.errors import Conflict
 from promenade.events import CouponIssued
+from promenade.store.access.erasures import notice
 from promenade.store.coupons import issues as coupon_issues
 from promenade.store.coupons import pool as coupon_pool
 from promenade.store.coupons.issues import IssueRecord
@@ -212,4 +213,5 @@ async def record_issued(
         told.append(IssueRecord(new_id(), one.id, one.customer_id, row))
         named.append(replace(one, log_id=told[-1].log_id))
     await coupon_issues.record_issue(session, issue, told)
+    await notice(session, {one.customer_id for one in told}, new_id=new_id, at=issue.issued_at)
     return named

@@ -17,6 +17,7 @@ import msgspec
 
 from promenade.errors import NotFound, PromenadeError, Unavailable
 from promenade.events import LoyaltyPointsAwarded
+from promenade.store.access.erasures import notice
 from promenade.store.coupons import pool as coupon_pool
 from promenade.store.driver.leases import SALES, LeaseLost
 from promenade.store.driver.unit import Session
@@ -194,6 +195,7 @@ async def _carry_out(context: Context, session: Session, job: Claimed, draw: Dra
     if issued is None:
         raise LeaseLost
     effects = decode_effects(job.payload)
+    await notice(session, _named(effects), new_id=context.new_id, at=context.clock())
     redeemed = await finish_claims(context, session, job.origin, job.transaction_id, job.transaction_counter)
     earned = await award_points(context, session, job, effects)
     owed, reasons = await _issue(context, session, job, effects, draw, issued)
@@ -219,6 +221,10 @@ async def _carry_out(context: Context, session: Session, job: Claimed, draw: Dra
         )
     if not is_written:
         raise LeaseLost
+
+
+def _named(effects: Effects) -> set[str | None]:
+    return {effects.customer_id, *(one.customer_id for one in effects.points_back)}
 
 
 async def _issue(

@@ -23,6 +23,7 @@ from promenade import metrics
 from promenade.errors import Conflict, Invalid, PromenadeError, Unavailable
 from promenade.events import CouponRedeemed
 from promenade.log import Logger
+from promenade.store.access.erasures import notice
 from promenade.store.coupons import claims
 from promenade.store.coupons.claims import Claim
 from promenade.store.coupons.reservations import activate_code
@@ -422,6 +423,7 @@ async def take_coupon(context: Context, tenant_id: str, deployment_id: str, even
             at=at,
         )
         if is_new:
+            await notice(session, {event.customer_id}, new_id=context.new_id, at=at)
             await _ACTIONS[event.action](context, session, deployment_id, event)
         return is_new
 

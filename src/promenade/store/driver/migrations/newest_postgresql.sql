@@ -744,6 +744,8 @@ CREATE TABLE coupon_claims (
 	CONSTRAINT pk_coupon_claims__key PRIMARY KEY (tenant_id, coupon_code_id, slot)
 );
 
+CREATE INDEX ix_coupon_claims__customer_id ON coupon_claims (tenant_id, customer_id) WHERE customer_id IS NOT NULL;
+
 CREATE INDEX ix_coupon_claims__transaction ON coupon_claims (tenant_id, origin, transaction_id);
 
 ALTER TABLE coupon_claims ENABLE ROW LEVEL SECURITY;
@@ -768,6 +770,8 @@ CREATE TABLE coupon_reservations (
 	CONSTRAINT pk_coupon_reservations__key PRIMARY KEY (tenant_id, id),
 	CONSTRAINT ck_coupon_reservations__state CHECK (state IN ('HELD', 'REDEEMED', 'CANCELLED'))
 );
+
+CREATE INDEX ix_coupon_reservations__customer_id ON coupon_reservations (tenant_id, customer_id) WHERE customer_id IS NOT NULL;
 
 CREATE INDEX ix_coupon_reservations__live ON coupon_reservations (tenant_id, coupon_type_id, state, reserved_until);
 
@@ -853,11 +857,53 @@ CREATE TABLE coupon_usage (
 	CONSTRAINT ck_coupon_usage__count CHECK (count >= 0)
 );
 
+CREATE INDEX ix_coupon_usage__customer_id ON coupon_usage (tenant_id, customer_id, coupon_type_id);
+
 ALTER TABLE coupon_usage ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE coupon_usage FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant ON coupon_usage
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE customer_erasure_keys (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	secret BYTEA NOT NULL,
+	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	CONSTRAINT pk_customer_erasure_keys__key PRIMARY KEY (tenant_id)
+);
+
+ALTER TABLE customer_erasure_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE customer_erasure_keys FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON customer_erasure_keys
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
+CREATE TABLE customer_erasures (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	digest VARCHAR(64) COLLATE "C" NOT NULL,
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	customer_id VARCHAR(50) COLLATE "C",
+	pseudonym VARCHAR(50) COLLATE "C",
+	status VARCHAR(10) COLLATE "C" NOT NULL,
+	requested_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	due_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	completed_at TIMESTAMP WITH TIME ZONE,
+	changed_rows BIGINT NOT NULL,
+	CONSTRAINT pk_customer_erasures__key PRIMARY KEY (tenant_id, digest),
+	CONSTRAINT ck_customer_erasures__status CHECK (status IN ('PENDING', 'COMPLETED'))
+);
+
+CREATE INDEX ix_customer_erasures__due ON customer_erasures (due_at) WHERE status = 'PENDING';
+
+ALTER TABLE customer_erasures ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE customer_erasures FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON customer_erasures
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
@@ -1866,6 +1912,8 @@ CREATE TABLE promotion_usage (
 	CONSTRAINT ck_promotion_usage__count CHECK (count >= 0)
 );
 
+CREATE INDEX ix_promotion_usage__customer_id ON promotion_usage (tenant_id, customer_id, promotion_id);
+
 ALTER TABLE promotion_usage ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE promotion_usage FORCE ROW LEVEL SECURITY;
@@ -2079,6 +2127,8 @@ CREATE TABLE redemption_logs (
 CREATE INDEX ix_redemption_logs__coupon_code_id_occurred_at ON redemption_logs (tenant_id, coupon_code_id, occurred_at);
 
 CREATE INDEX ix_redemption_logs__coupon_type_id_action ON redemption_logs (tenant_id, coupon_type_id, action);
+
+CREATE INDEX ix_redemption_logs__customer_id_occurred_at ON redemption_logs (tenant_id, customer_id, occurred_at);
 
 CREATE INDEX ix_redemption_logs__transaction_id ON redemption_logs (tenant_id, transaction_id NULLS FIRST);
 

@@ -545,6 +545,8 @@ CREATE TABLE coupon_claims (
 	CONSTRAINT pk_coupon_claims__key PRIMARY KEY (tenant_id, coupon_code_id, slot)
 );
 
+CREATE INDEX ix_coupon_claims__customer_id ON coupon_claims (tenant_id, customer_id) WHERE customer_id IS NOT NULL;
+
 CREATE INDEX ix_coupon_claims__transaction ON coupon_claims (tenant_id, origin, transaction_id);
 
 CREATE TABLE coupon_reservations (
@@ -561,6 +563,8 @@ CREATE TABLE coupon_reservations (
 	CONSTRAINT pk_coupon_reservations__key PRIMARY KEY (tenant_id, id),
 	CONSTRAINT ck_coupon_reservations__state CHECK (state IN ('HELD', 'REDEEMED', 'CANCELLED'))
 );
+
+CREATE INDEX ix_coupon_reservations__customer_id ON coupon_reservations (tenant_id, customer_id) WHERE customer_id IS NOT NULL;
 
 CREATE INDEX ix_coupon_reservations__live ON coupon_reservations (tenant_id, coupon_type_id, state, reserved_until);
 
@@ -621,6 +625,32 @@ CREATE TABLE coupon_usage (
 	CONSTRAINT pk_coupon_usage__key PRIMARY KEY (tenant_id, coupon_type_id, customer_id),
 	CONSTRAINT ck_coupon_usage__count CHECK (count >= 0)
 );
+
+CREATE INDEX ix_coupon_usage__customer_id ON coupon_usage (tenant_id, customer_id, coupon_type_id);
+
+CREATE TABLE customer_erasure_keys (
+	tenant_id VARCHAR(36) NOT NULL,
+	secret BLOB NOT NULL,
+	created_at BIGINT NOT NULL,
+	CONSTRAINT pk_customer_erasure_keys__key PRIMARY KEY (tenant_id)
+);
+
+CREATE TABLE customer_erasures (
+	tenant_id VARCHAR(36) NOT NULL,
+	digest VARCHAR(64) NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	customer_id VARCHAR(50),
+	pseudonym VARCHAR(50),
+	status VARCHAR(10) NOT NULL,
+	requested_at BIGINT NOT NULL,
+	due_at BIGINT NOT NULL,
+	completed_at BIGINT,
+	changed_rows BIGINT NOT NULL,
+	CONSTRAINT pk_customer_erasures__key PRIMARY KEY (tenant_id, digest),
+	CONSTRAINT ck_customer_erasures__status CHECK (status IN ('PENDING', 'COMPLETED'))
+);
+
+CREATE INDEX ix_customer_erasures__due ON customer_erasures (due_at) WHERE status = 'PENDING';
 
 CREATE TABLE customer_groups (
 	tenant_id VARCHAR(36) NOT NULL,
@@ -1316,6 +1346,8 @@ CREATE TABLE promotion_usage (
 	CONSTRAINT ck_promotion_usage__count CHECK (count >= 0)
 );
 
+CREATE INDEX ix_promotion_usage__customer_id ON promotion_usage (tenant_id, customer_id, promotion_id);
+
 CREATE TABLE promotion_usage_by_day (
 	tenant_id VARCHAR(36) NOT NULL,
 	promotion_id VARCHAR(36) NOT NULL,
@@ -1457,6 +1489,8 @@ CREATE TABLE redemption_logs (
 CREATE INDEX ix_redemption_logs__coupon_code_id_occurred_at ON redemption_logs (tenant_id, coupon_code_id, occurred_at);
 
 CREATE INDEX ix_redemption_logs__coupon_type_id_action ON redemption_logs (tenant_id, coupon_type_id, action);
+
+CREATE INDEX ix_redemption_logs__customer_id_occurred_at ON redemption_logs (tenant_id, customer_id, occurred_at);
 
 CREATE INDEX ix_redemption_logs__transaction_id ON redemption_logs (tenant_id, transaction_id);
 

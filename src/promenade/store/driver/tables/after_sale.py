@@ -6,12 +6,23 @@ from collections.abc import Iterator
 
 import sqlalchemy as sa
 
-from promenade.store.driver.tables.columns import Definition, content, count, identity, iteration, key, moment, text
+from promenade.store.driver.tables.columns import (
+    Definition,
+    content,
+    count,
+    identity,
+    iteration,
+    key,
+    moment,
+    partial_index,
+    text,
+)
 
 
 def after_sales() -> Iterator[Definition]:
     """Yield the definitions of all these tables."""
     yield from _customers()
+    yield from _erasures()
     yield from _coupons()
     yield from _deliveries()
     yield from _clockwork()
@@ -39,6 +50,7 @@ def _customers() -> Iterator[Definition]:
             moment("redeemed_at", "When the redemption was finished.", nullable=True),
             key("coupon_claims", "coupon_code_id", "slot"),
             sa.Index("ix_coupon_claims__transaction", "tenant_id", "origin", "transaction_id"),
+            _of_customers("coupon_claims"),
         ),
     )
     yield (
@@ -50,6 +62,44 @@ def _customers() -> Iterator[Definition]:
             count("points", "Whole points.", big=True),
             moment("updated_at", "When they last changed.", nullable=True),
             key("loyalty_balances", "customer_id"),
+        ),
+    )
+
+
+def _of_customers(name: str) -> sa.Index:
+    """An index of the rows that name a customer, who may ask for them or have them erased."""
+    named = sa.text("customer_id IS NOT NULL")
+    return partial_index(f"ix_{name}__customer_id", "tenant_id", "customer_id", where=named)
+
+
+def _erasures() -> Iterator[Definition]:
+    yield (
+        "customer_erasures",
+        "Customers who were erased, or are about to be; what still comes under their IDs is erased too.",
+        True,
+        (
+            text("digest", 64, "HMAC-SHA-256 of the ID, with the tenant's key."),
+            identity("id", "The erasure, by which operators know it."),
+            text("customer_id", 50, "The ID, until it is erased.", nullable=True),
+            text("pseudonym", 50, "What replaces it, until all of it is replaced.", nullable=True),
+            text("status", 10, "PENDING or COMPLETED."),
+            moment("requested_at", "When it was asked for, or something came under the ID once more."),
+            moment("due_at", "Not to be gone on with before."),
+            moment("completed_at", "When the last row was changed.", nullable=True),
+            count("changed_rows", "Rows that were changed.", big=True),
+            key("customer_erasures", "digest"),
+            sa.CheckConstraint("status IN ('PENDING', 'COMPLETED')", name="ck_customer_erasures__status"),
+            partial_index("ix_customer_erasures__due", "due_at", where=sa.text("status = 'PENDING'")),
+        ),
+    )
+    yield (
+        "customer_erasure_keys",
+        "The key by which a tenant's erased customers are recognised.",
+        True,
+        (
+            content("secret", "32 random bytes."),
+            moment("created_at", "When the tenant erased its first customer."),
+            key("customer_erasure_keys"),
         ),
     )
 
@@ -72,6 +122,7 @@ def _coupons() -> Iterator[Definition]:
             key("coupon_reservations", "id"),
             sa.CheckConstraint("state IN ('HELD', 'REDEEMED', 'CANCELLED')", name="ck_coupon_reservations__state"),
             sa.Index("ix_coupon_reservations__live", "tenant_id", "coupon_type_id", "state", "reserved_until"),
+            _of_customers("coupon_reservations"),
         ),
     )
     yield (

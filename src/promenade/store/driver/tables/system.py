@@ -377,6 +377,7 @@ def _usage() -> Iterator[Definition]:
             text("customer_id", 50, "The customer; empty for all together."),
             count("count", "Confirmed transactions."),
             key("promotion_usage", "promotion_id", "customer_id"),
+            sa.Index("ix_promotion_usage__customer_id", "tenant_id", "customer_id", "promotion_id"),
             sa.CheckConstraint("count >= 0", name="ck_promotion_usage__count"),
         ),
     )
@@ -389,6 +390,7 @@ def _usage() -> Iterator[Definition]:
             text("customer_id", 50, "The customer; empty for all together."),
             count("count", "Redemptions, claimed ones included."),
             key("coupon_usage", "coupon_type_id", "customer_id"),
+            sa.Index("ix_coupon_usage__customer_id", "tenant_id", "customer_id", "coupon_type_id"),
             sa.CheckConstraint("count >= 0", name="ck_coupon_usage__count"),
         ),
     )

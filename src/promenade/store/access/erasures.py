@@ -1,0 +1,175 @@
+"""Requests to erase a customer, and what remains of them: a digest that recognises the ID if it comes again.
+
+The digest needs the tenant's key, which is drawn with the tenant's first erasure. While an erasure is PENDING its row
+holds the ID and the pseudonym that replaces it; once it is COMPLETED neither, so that nothing leads from the ID to the
+rows that it named.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, select, update
+
+from promenade.store.driver.schema import table
+from promenade.store.driver.unit import Session
+from promenade.store.driver.upsert import upsert
+
+_ERASURES = table("customer_erasures")
+_KEYS = table("customer_erasure_keys")
+
+PENDING, COMPLETED = "PENDING", "COMPLETED"
+PSEUDONYM = "erased-{}"
+LIST_MAX = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """An erasure. ``customer_id`` and ``pseudonym`` are None once it is COMPLETED; ``changed_rows`` so far."""
+
+    tenant_id: str
+    digest: str
+    id: str
+    customer_id: str | None
+    pseudonym: str | None
+    status: str
+    requested_at: datetime
+    due_at: datetime
+    completed_at: datetime | None
+    changed_rows: int
+
+
+_COLUMNS = tuple(_ERASURES.c[name] for name in Erasure.__dataclass_fields__)
+
+
+async def request(
+    session: Session, customer_id: str, *, secret: bytes, new_id: Callable[[], str], at: datetime
+) -> Erasure:
+    """Ask for the erasure of a customer; one that is PENDING goes on as it is, one that is COMPLETED begins anew.
+
+    ``secret`` becomes the tenant's key if it has none yet.
+    """
+    row = {"secret": secret, "created_at": at}
+    await session.rowcount(upsert(session.dialect, _KEYS).on_conflict_do_nothing(), row)
+    key = await _key(session) or secret
+    digest = _digest(key, customer_id)
+    first = {
+        "digest": digest,
+        "id": new_id(),
+        "customer_id": customer_id,
+        "pseudonym": PSEUDONYM.format(new_id()),
+        "status": PENDING,
+        "requested_at": at,
+        "due_at": at,
+        "changed_rows": 0,
+    }
+    await session.rowcount(upsert(session.dialect, _ERASURES).on_conflict_do_nothing(), first)
+    (found,) = await _locked(session, [digest])
+    if found.status == COMPLETED:
+        await _begin_anew(session, digest, customer_id, new_id, at)
+        (found,) = await _locked(session, [digest])
+    return found
+
+
+async def notice(
+    session: Session, customer_ids: Collection[str | None], *, new_id: Callable[[], str], at: datetime
+) -> int:
+    """Begin the erasures of those customers anew who were erased and have come again; return how many.
+
+    To be called by every unit of work that writes customers' IDs, unless it is followed by one that calls it. A tenant
+    that has erased nobody pays one look at a key.
+    """
+    named = {one for one in customer_ids if one}
+    key = await _key(session) if named else None
+    if key is None:
+        return 0
+    digests = {_digest(key, one): one for one in named}
+    # Locked: an erasure that is about to be completed does not know what this unit of work has written.
+    erased = [one for one in await _locked(session, sorted(digests)) if one.status == COMPLETED]
+    for one in erased:
+        await _begin_anew(session, one.digest, digests[one.digest], new_id, at)
+    return len(erased)
+
+
+async def find(session: Session, customer_id: str) -> Erasure | None:
+    """Return the erasure of a customer, locked until the unit of work ends; None: there is none."""
+    key = await _key(session)
+    found = [] if key is None else await _locked(session, [_digest(key, customer_id)])
+    return found[0] if found else None
+
+
+async def forget(session: Session, erasure: Erasure) -> None:
+    """Delete what remains of an erasure, so that the ID is like any other again."""
+    await session.rowcount(delete(_ERASURES).where(_ERASURES.c.digest == erasure.digest))
+
+
+async def read_erasures(session: Session) -> list[Erasure]:
+    """Return the tenant's erasures, the latest first, at most `LIST_MAX`."""
+    listed = select(*_COLUMNS).order_by(_ERASURES.c.requested_at.desc(), _ERASURES.c.digest).limit(LIST_MAX)
+    return [Erasure(*tuple(row)) for row in await session.execute(listed)]
+
+
+async def read_due(session: Session, at: datetime, limit: int) -> list[Erasure]:
+    """Return up to ``limit`` erasures of all tenants that can be gone on with; needs a system session."""
+    due = select(*_COLUMNS).where(_ERASURES.c.status == PENDING, _ERASURES.c.due_at <= at)
+    rows = await session.execute(due.order_by(_ERASURES.c.due_at, _ERASURES.c.digest).limit(limit))
+    return [Erasure(*tuple(row)) for row in rows]
+
+
+async def lock(session: Session, erasure: Erasure) -> Erasure | None:
+    """Return a PENDING erasure as it is now, locked until the unit of work ends; None: it is not PENDING any more."""
+    found = await _locked(session, [erasure.digest])
+    return found[0] if found and found[0].status == PENDING else None
+
+
+async def note_changed(session: Session, erasure: Erasure, rows: int) -> None:
+    """Add to the number of changed rows."""
+    await _set(session, erasure.digest, changed_rows=_ERASURES.c.changed_rows + rows)
+
+
+async def postpone(session: Session, erasure: Erasure, until: datetime) -> None:
+    """Go on with it later."""
+    await _set(session, erasure.digest, due_at=until)
+
+
+async def complete(session: Session, erasure: Erasure, at: datetime) -> None:
+    """Mark it as done, and drop the ID and the pseudonym."""
+    await _set(session, erasure.digest, status=COMPLETED, completed_at=at, customer_id=None, pseudonym=None)
+
+
+async def _key(session: Session) -> bytes | None:
+    rows = await session.execute(select(_KEYS.c.secret))
+    return bytes(rows[0].secret) if rows else None
+
+
+def _digest(key: bytes, customer_id: str) -> str:
+    return hmac.new(key, customer_id.encode(), hashlib.sha256).hexdigest()
+
+
+async def _locked(session: Session, digests: Collection[str]) -> list[Erasure]:
+    chosen = select(*_COLUMNS).where(_ERASURES.c.digest.in_(list(digests)))
+    rows = await session.execute(chosen.order_by(_ERASURES.c.digest).with_for_update())
+    return [Erasure(*tuple(row)) for row in rows]
+
+
+async def _begin_anew(session: Session, digest: str, customer_id: str, new_id: Callable[[], str], at: datetime) -> None:
+    """A new pseudonym: nobody knows the old one any more."""
+    await _set(
+        session,
+        digest,
+        status=PENDING,
+        customer_id=customer_id,
+        pseudonym=PSEUDONYM.format(new_id()),
+        requested_at=at,
+        due_at=at,
+        completed_at=None,
+    )
+
+
+async def _set(session: Session, digest: str, **values: Any) -> None:
+    await session.rowcount(update(_ERASURES).where(_ERASURES.c.digest == digest).values(**values))
