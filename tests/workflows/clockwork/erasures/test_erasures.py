@@ -115,7 +115,7 @@ async def test_each_portion_leaves_all_sums_right_and_one_that_dies_nothing(
         with monkeypatch.context() as broken:
             broken.setattr(requests, "note_changed", _dies)
             broken.setattr(requests, "complete", _dies)
-            with pytest.raises(ConnectionError):
+            with pytest.raises(Killed):
                 await erasures._portions(here.context, erasure)()
         assert await stored(here) == before
         _, more = await erasures._portions(here.context, erasure)()
@@ -127,8 +127,12 @@ async def test_each_portion_leaves_all_sums_right_and_one_that_dies_nothing(
     assert differing(books(found, (pseudonym_of(found), ERASED)), books(await stored(there))) == {}
 
 
+class Killed(Exception):
+    """The process of a portion is gone."""
+
+
 async def _dies(*_: object, **__: object) -> None:
-    raise ConnectionError("killed")
+    raise Killed
 
 
 @pytest.fixture
