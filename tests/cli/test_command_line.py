@@ -65,6 +65,8 @@ def attempt(*arguments: str, stdin: str | None = None, **environment: str) -> su
         (("side-effects", "list", "--tenant", "nobody"), "nobody"),
         (("side-effects", "requeue", "--tenant", "nobody", "--all"), "nobody"),
         (("report", "rebuild", "--tenant", "nobody"), "nobody"),
+        (("customer", "erase", "C-4711", "--tenant", "nobody"), "nobody"),
+        (("customer", "erasures", "--tenant", "nobody"), "nobody"),
         (("serve", "--keep-sales-days", "0"), "--keep-sales-days"),
         (("worker", "--metrics-port", "0"), "--metrics-port"),
         (("sreve",), "sreve"),
@@ -93,6 +95,19 @@ def test_a_wrong_value_is_one_clear_line(tmp_path: Path, arguments: tuple[str, .
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
     assert words in done.stderr
+
+
+def test_a_customer_is_erased_by_a_command_and_another_one_tells_how_far_that_is(tmp_path: Path) -> None:
+    where = {"PROMENADE_DATA_DIR": str(tmp_path)}
+    upgrade(f"sqlite:///{tmp_path / 'promenade.db'}")
+    assert attempt("tenant", "create", "northwind", **where).returncode == 0
+    asked = attempt("customer", "erase", "C-4711", "--tenant", "northwind", **where)
+    told = json.loads(asked.stdout)
+    assert (told["status"], told["customerId"], told["completedAt"]) == ("PENDING", "C-4711", None)
+    assert json.loads(attempt("customer", "erasures", "--tenant", "northwind", "--json", **where).stdout) == [told]
+    early = attempt("customer", "erase", "C-4711", "--tenant", "northwind", "--forget", **where)
+    assert (early.returncode, early.stdout) == (2, "")
+    assert early.stderr == "promenade: The erasure has not ended yet; forget it afterwards.\n"
 
 
 @pytest.mark.parametrize(

@@ -71,22 +71,22 @@ async def test_codes_of_coupons_are_not_told(shop: Shop) -> None:
     assert "SECRET-1" not in repr(record)
 
 
-@pytest.mark.parametrize("name", ["promotion_usage", "loyalty_balances"])
+@pytest.mark.parametrize("name", ["forecast_customers", "loyalty_balances"])
 async def test_portions_tell_each_row_once(database: Database, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """With an index over customers and without one, whatever other customers' rows are between."""
     await known(database)
     monkeypatch.setattr(store, "READ_MAX", 5)
     monkeypatch.setattr("promenade.workflows.access.customers.PORTION", 2)
-    if name == "promotion_usage":
+    if name == "forecast_customers":
         rows: list[dict[str, Any]] = [
-            {"promotion_id": f"P{at:02}", "customer_id": who, "count": at} for at in range(9) for who in ("A", "B")
+            {"forecast_id": f"F{at:02}", "customer_id": who, "sales": at} for at in range(9) for who in ("A", "B")
         ]
         expected = list(range(9))
     else:
         rows = [{"customer_id": who, "points": at} for at, who in enumerate("AB")]
         expected = [1]
     await put(database, name, rows)
-    told = [record.values.get("count", record.values.get("points")) for record in await exported(database, "B")]
+    told = [record.values.get("sales", record.values.get("points")) for record in await exported(database, "B")]
     assert told == expected
 
 
