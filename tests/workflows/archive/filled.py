@@ -31,7 +31,7 @@ _EDGES = tuple(
 
 
 def _moment(chance: random.Random) -> datetime:
-    if chance.random() < 0.3:
+    if chance.random() < 0.7:  # many at one time, so that pages end among them
         return chance.choice(_EDGES)
     return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(microseconds=chance.randrange(90 * 86_400 * 10**6))
 
