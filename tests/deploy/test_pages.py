@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent.parent
 PAGES = [
     ROOT / "deploy/README.md",
     *(ROOT / f"docs/how-to/{name}.md" for name in (
-        "alerts", "first-cloud-tenant", "scaling-out", "backup-and-restore", "upgrade-without-downtime",
+        "alerts", "first-cloud-tenant", "kubernetes", "scaling-out", "backup-and-restore", "upgrade-without-downtime",
         "sap-replication",
     )),
 ]  # fmt: skip
