@@ -128,7 +128,7 @@ NOBODY = {
     "issue_keys.digest": "a digest", "issue_windows.issued": "numbers", "pilot_tallies.sums": "sums",
     "promotion_definitions.body": "promotions", "raw_payloads.payload": "articles",
     "record_dictionaries.content": "made without customers", "store_shares.last_answer": "a status",
-    "customer_erasure_keys.secret": "a key",
+    "cache_keys.secret": "a key", "customer_erasure_keys.secret": "a key",
 }  # fmt: skip
 """Columns of any content that name no customer, and what they hold instead."""
 
