@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -35,6 +36,7 @@ SELECT tablename, indexname, indexdef, '', '' FROM pg_indexes WHERE schemaname =
 NEWER = sa.text("UPDATE alembic_version SET version_num = '9999'")
 WORKS_WITH_NEWER_ALONE = sa.text("UPDATE schema_compatibility SET works_with = '9999'")
 VERSIONS = baseline.HERE / "versions"
+PAGE = Path(__file__).parents[3] / "docs/how-to/upgrade-without-downtime.md"
 RELEASED = {
     "0001_postgresql.sql": "4fbe07927a67986574677e1c9eae09acef1a106d733848b4a3a098f98647815a",
     "0001_sqlite.sql": "808088bec3f896300127638c02739d4b2addbb80eaed75dae47bd8c86361950c",
@@ -130,6 +132,22 @@ def test_an_upgrade_from_the_first_release_ends_at_the_same_tables(databases: Da
         assert migrations.current(upgraded) == migrations.HEAD
         assert noted(upgraded) == noted(created) == [migrations.WORKS_WITH]
         assert migrations.differences(upgraded) == []
+    finally:
+        databases.drop(upgraded)
+        databases.drop(created)
+
+
+def test_indexes_may_be_made_before_the_upgrade_as_its_page_says(databases: Databases) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    (statements,) = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
+    upgraded, created = databases.create_empty("postgresql"), databases.create_empty("postgresql")
+    try:
+        step_from(upgraded)
+        indexes = statements.replace(" CONCURRENTLY", "").split(";\n")[:-1]
+        migrations.in_transaction(upgraded, lambda connection: [connection.exec_driver_sql(one) for one in indexes])
+        migrations.upgrade(upgraded)
+        migrations.upgrade(created)
+        assert description(upgraded) == description(created)
     finally:
         databases.drop(upgraded)
         databases.drop(created)

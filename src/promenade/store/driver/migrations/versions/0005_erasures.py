@@ -46,7 +46,7 @@ _INDEXES = (
 
 
 def upgrade() -> None:
-    """Add the two tables, and the indexes."""
+    """Add the two tables, and the indexes, which an operator may have made before, without a lock."""
     is_postgresql = op.get_bind().dialect.name == "postgresql"
     kinds = (
         {"collation": ' COLLATE "C"', "moment": "TIMESTAMP WITH TIME ZONE", "content": "BYTEA"}
@@ -60,4 +60,4 @@ def upgrade() -> None:
             op.execute(f"ALTER TABLE {name} FORCE ROW LEVEL SECURITY")
             op.execute(f"CREATE POLICY tenant ON {name} USING ({_OWN} <> 'no') WITH CHECK ({_OWN} <> 'no')")
     for index in _INDEXES:
-        op.execute(f"CREATE INDEX {index}")
+        op.execute(f"CREATE INDEX IF NOT EXISTS {index}")
