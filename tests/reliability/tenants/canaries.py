@@ -221,7 +221,11 @@ def _decimal(kind: ExactDecimal, field: Field | None) -> Decimal:
 
 
 # Values required by the table's own constraints.
-_CHECKED = {("coupon_reservations", "state"): "HELD", ("side_effect_jobs", "status"): "COMPLETED"}
+_CHECKED = {
+    ("coupon_reservations", "state"): "HELD",
+    ("customer_erasures", "status"): "COMPLETED",
+    ("side_effect_jobs", "status"): "COMPLETED",
+}
 _OF_A_SALE = {"origin": "cloud", "transaction_id": TILL_TRANSACTION, "transaction_counter": 1}
 
 

@@ -60,9 +60,10 @@ def test_performance_by_day_shows_the_sums_of_the_service(desk: Desk, reports: R
     apply = f"filter({PERIOD})/groupby((day),aggregate(totalDiscount with sum as given,applications with sum as times))"
     rows = reports.rows("PromotionUsageByDay", apply=apply, orderby="day")
     assert len(rows) > 3
-    shown = [value for value in numbers(page, "byDay") if value]
-    assert shown == [row["given"] for row in rows]
-    assert [value for value in numbers(page, "byDay", 2) if value] == [row["times"] for row in rows]
+    # A day may have no row, or one of nothing: few shop on a Sunday.
+    for column, name in ((1, "given"), (2, "times")):
+        shown = [value for value in numbers(page, "byDay", column) if value]
+        assert shown == [row[name] for row in rows if row[name]]
     assert len(twin(page, "byDay")) == 28
     assert number(figure(page, "Discount given")) == sum(row["given"] for row in rows)
 
