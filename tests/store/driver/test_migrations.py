@@ -35,11 +35,11 @@ SELECT tablename, indexname, indexdef, '', '' FROM pg_indexes WHERE schemaname =
 """
 NEWER = sa.text("UPDATE alembic_version SET version_num = '9999'")
 WORKS_WITH_NEWER_ALONE = sa.text("UPDATE schema_compatibility SET works_with = '9999'")
-VERSIONS = baseline.HERE / "versions"
+FIRST = Path(__file__).with_name("first_tables")
 PAGE = Path(__file__).parents[3] / "docs/how-to/upgrade-without-downtime.md"
 RELEASED = {
-    "0001_postgresql.sql": "4fbe07927a67986574677e1c9eae09acef1a106d733848b4a3a098f98647815a",
-    "0001_sqlite.sql": "808088bec3f896300127638c02739d4b2addbb80eaed75dae47bd8c86361950c",
+    "postgresql.sql": "4fbe07927a67986574677e1c9eae09acef1a106d733848b4a3a098f98647815a",
+    "sqlite.sql": "808088bec3f896300127638c02739d4b2addbb80eaed75dae47bd8c86361950c",
 }
 """SHA-256 of the steps that databases of users have gone through."""
 
@@ -91,7 +91,7 @@ def step_from(url: str) -> None:
     """Make a database of the first release."""
 
     def work(connection: sa.Connection) -> None:
-        script = VERSIONS / f"0001_{connection.dialect.name}.sql"
+        script = FIRST / f"{connection.dialect.name}.sql"
         for statement in script.read_text(encoding="utf-8").removesuffix(";\n").split(";\n\n"):
             connection.exec_driver_sql(statement)
         connection.exec_driver_sql(
@@ -189,7 +189,7 @@ def test_what_is_known_without_alembic_is_what_the_revisions_say() -> None:
 
 @pytest.mark.parametrize(("name", "digest"), RELEASED.items())
 def test_what_is_released_stays(name: str, digest: str) -> None:
-    assert sha256((VERSIONS / name).read_bytes()).hexdigest() == digest, "write a new revision instead"
+    assert sha256((FIRST / name).read_bytes()).hexdigest() == digest, "write a new revision instead"
 
 
 NEXT = """
