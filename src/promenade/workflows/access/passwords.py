@@ -15,19 +15,13 @@ from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 
 from promenade.errors import Invalid, TooMany
+from promenade.workflows.access.guessable import is_guessable
 
 PASSWORD_LENGTH_MIN = 8
 PASSWORD_BYTES_MAX = 1024
 NOBODYS = "$argon2id$v=19$m=19456,t=2,p=1$0pdIZ21ZKYK+2IYYa1KHhA$BPv8BOfo9Jw8sDJbWlyx7CwrneltKdxx7A8hKmcL2xM"
 """A hash that no password has: verified for unknown names, so that they take as long as known ones."""
 
-GUESSES_MIN = 1_000_000
-"""How many guesses a password must resist: far more than the limits of failed attempts leave time for in a year."""
-
-OUR_WORDS = ("promenade", "promotion", "promotions", "promotionmanager", "coupon", "coupons", "budget", "administrator")
-"""Words around this program, which are no secret in a password; those around the person are added."""
-
-_ESTIMATED_MAX = 24  # characters that are looked at: the time grows with a high power of their number
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 
 T = TypeVar("T")
@@ -52,14 +46,8 @@ def hash_password(password: str) -> str:
 def require_unguessable(password: str, about: Iterable[str | None] = ()) -> None:
     """Raise Invalid (PASSWORD_GUESSABLE) for a password that is guessed soon: it is among those that leak most often,
     or a variant of one, a row of keys, a date, or made of our words or those ``about`` the person.
-
-    Takes a tenth of a second at most.
     """
-    # Imported when needed: its 30 000 passwords take 10 MB, and only few requests choose a password.
-    from zxcvbn import zxcvbn  # noqa: PLC0415
-
-    words = [word for text in about if text for word in (text, *text.replace(".", " ").replace("@", " ").split())]
-    if zxcvbn(password[:_ESTIMATED_MAX], [*OUR_WORDS, *words])["guesses"] < GUESSES_MIN:
+    if is_guessable(password, about):
         text = "This password is among the first that are tried: choose another, such as some words in a row."
         raise Invalid("PASSWORD_GUESSABLE", text, "password")
 
