@@ -18,7 +18,7 @@ from promenade.log import Logger, serve_request, stop_serving
 from promenade.web.http.body import Disconnected, header
 from promenade.web.http.problems import Headers, body_of, headers_of, internal_body, status_of
 from promenade.web.http.protection import Protection
-from promenade.web.http.refusals import Refusals, serve, stop
+from promenade.web.http.refusals import REFUSED, Refusals, serve, stop
 
 JSON = (b"content-type", b"application/json")
 URL_BYTES_MAX = 8 * 1024
@@ -188,7 +188,8 @@ class Edge:
         finally:
             metrics.http_requests_in_flight.dec()
             self._observe(scope, status or 500, time.perf_counter() - started)
-            self._refusals.tell(served, status=status, address=_address(scope), **_labels(scope))
+            if status in REFUSED or served.missing:
+                self._refusals.tell(served, status=status, address=_address(scope), **_labels(scope))
             stop(before)
             stop_serving(outside)
 
@@ -203,11 +204,10 @@ class Edge:
 
     def _observe(self, scope: Scope, status: int, seconds: float) -> None:
         # INVARIANT: labels are declared values, never request data, or a scan would create them without limit.
-        labels = _labels(scope)
-        key = (labels["method"], labels["route"], status)
+        method, route = _method(scope["method"]), scope.get("promenade.route", "unmatched")
+        key = (method, route, status)
         observe = self._observers.get(key)
         if observe is None:
-            method, route, _ = key
             count = metrics.http_requests.labels(method, route, str(status)).inc
             duration = metrics.http_request_duration.labels(method, route).observe
 
@@ -219,7 +219,14 @@ class Edge:
         observe(seconds)
         tracing.note_response(*key)
         if self._logs_requests:
-            _log.info("request", **labels, status=status, ms=round(seconds * 1000, 3), address=_address(scope))
+            _log.info(
+                "request",
+                method=method,
+                route=route,
+                status=status,
+                ms=round(seconds * 1000, 3),
+                address=_address(scope),
+            )
 
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -7,7 +7,7 @@ Where processes share a cache, they share the buckets. Each admits requests by w
 hundredth of the limit, before it has told the others of them and has heard in turn how full the bucket is. That is
 usually done in the background, when half the credit is used or a second has passed. A request waits for the cache only
 when the credit is used up, or if there is none because the limit is below a hundred. So N processes together admit, in
-any time, at most N hundredths of a minute's requests more than one would (decision 18). Without an answer of the cache
+any time, at most N hundredths of a minute's requests more than one would (decision 50). Without an answer of the cache
 a process goes on from what it knew.
 """
 

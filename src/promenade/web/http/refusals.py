@@ -66,9 +66,7 @@ class Refusals:
         self._left_out = 0
 
     def tell(self, served: Served, *, status: int, method: str, route: str, address: str) -> None:
-        """Write a line about a request that was refused, wholly or in part; nothing about any other."""
-        if status not in REFUSED and not served.missing:
-            return
+        """Write a line about a request that was refused, wholly or in part."""
         now = self._seconds()
         room = self._room.find("")
         if room.wait(now) > 0.0:

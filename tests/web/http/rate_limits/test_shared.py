@@ -268,31 +268,38 @@ async def test_a_valkey_that_does_not_answer_delays_one_request_a_second(tmp_pat
 
 
 async def test_requests_that_wait_for_a_lost_valkey_share_the_local_limit() -> None:
-    class Slow:
+    together = asyncio.Barrier(20)
+
+    class Lost:
         async def fill(self, pours: Sequence[Pour], full: float) -> Filled | None:
-            await asyncio.sleep(0)
+            await together.wait()  # no request gets an answer before all have asked
             return None
 
-    limits = RateLimits(per_tenant=0, per_client=5, shared=Slow(), seconds=Moments())
-    results = await asyncio.gather(*(limits.take("acme", "till") for _ in range(20)), return_exceptions=True)
+    limits = RateLimits(per_tenant=0, per_client=5, shared=Lost(), seconds=Moments())
+    asking = asyncio.gather(*(limits.take("acme", "till") for _ in range(20)), return_exceptions=True)
+    results = await asyncio.wait_for(asking, 60)
     assert [result is None for result in results].count(True) == 5
+    assert [isinstance(result, TooMany) for result in results].count(True) == 15
 
 
 async def test_a_request_that_is_given_up_while_it_waits_takes_no_credit() -> None:
     class Stuck:
         answers = False
+        asked = asyncio.Queue[str]()
 
         async def fill(self, pours: Sequence[Pour], full: float) -> Filled | None:
             if not self.answers:
+                self.asked.put_nowait("asked")
                 await asyncio.Event().wait()
             return Filled(True, [pour.known + pour.more + pour.wanted for pour in pours])
 
     stuck = Stuck()
     limits = RateLimits(per_tenant=0, per_client=100, shared=stuck, seconds=Moments())
     await limits.take("acme", "till")
+    await stuck.asked.get()  # in the background
     for _ in range(5):
         waiting = asyncio.create_task(limits.take("acme", "till"))
-        await asyncio.sleep(0)
+        await asyncio.wait_for(stuck.asked.get(), 60)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
