@@ -303,11 +303,22 @@ async def test_a_request_that_is_given_up_while_it_waits_takes_no_credit() -> No
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
+    await given_up(limits)
     stuck.answers = True
+    for _ in range(90):
+        await asyncio.wait_for(limits.take("acme", "till"), 60)
+    while limits._telling is not None:
+        await limits._telling
+    stuck.answers = False
+    await asyncio.wait_for(limits.take("acme", "till"), 60)  # on credit, so without an answer
+    await given_up(limits)
+
+
+async def given_up(limits: RateLimits) -> None:
     assert limits._telling is not None
     limits._telling.cancel()
-    for _ in range(90):
-        await asyncio.wait_for(limits.take("acme", "till"), 5)
+    with pytest.raises(asyncio.CancelledError):
+        await limits._telling
 
 
 # ---- as processes ---------------------------------------------------------------------------------------------------
