@@ -20,6 +20,8 @@ from promenade.workflows.coupons.repeated_issues import IssueOrder
 from promenade.workflows.coupons.till_issue import issue_at_till
 from promenade.workflows.imports.importing import NumberedRow
 from promenade.workflows.imports.rows import importer_for
+from promenade.workflows.replica.uploads import UploadedCoupon
+from promenade.workflows.sync.sales import ACCEPTED, Sender, take_uploads
 from tests.workflows.clockwork.erasures.ledgers import (
     ERASED,
     OTHERS,
@@ -340,6 +342,22 @@ async def test_a_code_that_is_imported_for_an_erased_customer_is_erased_too(shop
     )
     assert (len(portion.stored), await statuses(shop)) == (1, ["PENDING"])
     await settle(shop)
+    await run(shop, "customers.erase")
+    assert naming(await stored(shop), ERASED) == []
+
+
+async def test_a_coupon_that_a_store_has_redeemed_for_an_erased_customer_is_erased_too(shop: Shop) -> None:
+    await erased(shop)
+    fact = await shop.coupon("FROM-STORE", "gift")
+    event = UploadedCoupon(
+        identity("log"), "REDEEMED", identity("gift"), shop.now[0], fact.coupon_id, "till-1", customer_id=ERASED
+    )
+    sender = Sender(identity("store"), "store-1")
+    assert await take_uploads(shop.context, shop.tenant, sender, [event]) == [ACCEPTED]
+    assert await statuses(shop) == ["PENDING"]
+    assert naming(await stored(shop), ERASED)
+    await settle(shop)
+    shop.later(hours=2)
     await run(shop, "customers.erase")
     assert naming(await stored(shop), ERASED) == []
 
