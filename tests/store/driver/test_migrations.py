@@ -286,6 +286,55 @@ def test_upgrades_at_once_do_not_disturb_each_other(databases: Databases, dialec
         databases.drop(url)
 
 
+def test_an_upgrade_lets_sales_go_first(databases: Databases) -> None:
+    url = databases.create_empty("postgresql")
+    waits = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'redemption_logs'::regclass"
+
+    async def sell() -> None:
+        till = await asyncpg.connect(url)
+        try:
+            async with till.transaction():
+                await till.execute("LOCK TABLE redemption_logs IN ROW EXCLUSIVE MODE")
+                upgrade = asyncio.create_task(asyncio.to_thread(migrations.upgrade, url))
+                while not await till.fetch(waits):
+                    assert not upgrade.done()
+                await till.execute("LOCK TABLE coupon_claims IN ROW EXCLUSIVE MODE")  # which the upgrade holds
+            await upgrade
+        finally:
+            await till.close()
+
+    try:
+        step_from(url)
+        asyncio.run(sell())
+        assert migrations.current(url) == migrations.HEAD
+    finally:
+        databases.drop(url)
+
+
+def test_an_upgrade_ends_if_a_table_stays_in_use(databases: Databases, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migrations, "_PATIENCE_SECONDS", 0)
+    url = databases.create_empty("postgresql")
+
+    async def export() -> None:
+        reader = await asyncpg.connect(url)
+        try:
+            async with reader.transaction():
+                await reader.execute("LOCK TABLE redemption_logs IN ROW EXCLUSIVE MODE")
+                with pytest.raises(sa.exc.DBAPIError, match="lock timeout"):
+                    await asyncio.wait_for(asyncio.to_thread(migrations.upgrade, url), 60)
+        finally:
+            await reader.close()
+
+    try:
+        step_from(url)
+        before = description(url)
+        asyncio.run(export())
+        assert description(url) == before
+        assert migrations.is_behind(url)
+    finally:
+        databases.drop(url)
+
+
 def test_a_failed_upgrade_is_rolled_back(
     databases: Databases, dialect: Dialect, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,9 @@ needed, so an installed wheel upgrades without configuration files. One upgrade 
 whole or not at all; of two concurrent upgrades the second waits and finds nothing left to do. A SQLite file is copied
 before its tables change.
 
+Tills sell on PostgreSQL meanwhile. A step that holds one table and waits for another could wait for a sale that waits
+for it, and PostgreSQL would end either of them after a second. So a step gives up sooner, and the upgrade begins again.
+
 A revision says which programs still work on its tables (``works_with``, the oldest revision that they may be of); the
 table ``schema_compatibility`` tells it to programs that do not know the revision. So the previous version of the
 program runs on, and starts again, on the tables of this one. Revisions are numbers of four digits, in order.
@@ -19,6 +22,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -62,6 +66,8 @@ _VERSION_TABLE = """CREATE TABLE alembic_version (
 _NOTE = "INSERT INTO schema_compatibility (works_with) VALUES ('{}')"
 _NOTED = "SELECT works_with FROM schema_compatibility"
 _PATIENCE_SECONDS = 60.0
+_TABLE_SECONDS = 0.5  # that a step waits for a table: less than the second after which PostgreSQL ends a sale
+_IN_USE = {"55P03", "40P01"}  # what PostgreSQL answers to who waits too long, or in a circle
 _LOCK = 7_310_000  # PostgreSQL advisory lock: one upgrade at a time
 
 
@@ -74,12 +80,25 @@ def upgrade(url: str) -> None:
 
     A SQLite file that is older is copied first, to a file beside it. A database of a newer version, on which this one
     works, is left as it is. Raises ValueError for another kind of URL, SchemaAheadError, Unavailable (COPY_FAILED), and
-    the driver's errors if the database does not answer.
+    the driver's errors if the database does not answer, or if others use its tables for a minute without a pause.
     """
     keep_private(url)
     if url.startswith("sqlite") and _sqlite_revision(url) == HEAD:
         return
-    in_transaction(url, _upgrade)
+    end = time.monotonic() + _PATIENCE_SECONDS
+    while not _is_upgraded(url, is_last=time.monotonic() >= end):
+        time.sleep(_TABLE_SECONDS)
+
+
+def _is_upgraded(url: str, *, is_last: bool) -> bool:
+    """Upgrade, and return whether it was done: it is not if others use the tables, which raises at the last attempt."""
+    try:
+        in_transaction(url, _upgrade)
+    except sa.exc.DBAPIError as error:
+        if is_last or getattr(error.orig, "sqlstate", None) not in _IN_USE:
+            raise
+        return False
+    return True
 
 
 def _sqlite_revision(url: str) -> str | None:
@@ -198,6 +217,8 @@ def _upgrade(connection: sa.Connection) -> None:
         _create(connection)
     elif found < HEAD:
         copy_beside(str(connection.engine.url), f"before-{HEAD}")  # as it is: the lock is ours
+        if connection.dialect.name == "postgresql":
+            connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{_TABLE_SECONDS}s'")
         _take_steps(connection)
 
 
