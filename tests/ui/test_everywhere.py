@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.clients.conftest import MODULES
-from tests.ui.desk import Desk
+from tests.ui.desk import Desk, wait_until
 from tests.ui.measuring import require_room
 
 AXE = MODULES / "axe-core" / "axe.min.js"
@@ -36,9 +36,10 @@ LOOKS = {"light": ("light", "en"), "dark": ("dark", "de")}
 
 
 def judge(page: Page) -> list[str]:
-    """Return the violations that axe finds, one line each."""
+    """Return the violations that axe finds, one line each, once nothing is left of controls that have gone."""
     if not AXE.exists():
         pytest.skip(f"no axe in {MODULES}: `make check` fetches it where npm can")
+    wait_until(page, "() => !document.querySelector('[id^=sap-ui-destroyed]')")
     page.evaluate(AXE.read_text("utf-8"))
     # Only violations are reported: axe need not describe what passes.
     how = "{runOnly: {type: 'tag', values: rules}, resultTypes: ['violations']}"

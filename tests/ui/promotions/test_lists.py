@@ -123,6 +123,7 @@ def test_chosen_promotions_are_activated_and_deactivated_together_or_not_at_all(
     for verb, status in (("activate", "ACTIVE"), ("deactivate", "INACTIVE")):
         if verb == "deactivate":  # the selection ends with what was done
             expect(page.locator(f"{LIST}deactivate")).to_be_disabled()
+            desk.settle(page)  # rows that are read anew cannot be chosen
             for row in range(3):
                 boxes.nth(row).click()
         page.locator(f"{LIST}{verb}").click()
