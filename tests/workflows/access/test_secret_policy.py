@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import secrets
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from promenade.ids import new_id
 from promenade.model.access.secret_policy import SecretPolicy
 from promenade.store.driver.unit import Database
 from promenade.workflows.access.clients import Client, authenticate_client, create_client, list_clients, rotate_client
-from promenade.workflows.access.own_secrets import replace_own_secret
+from promenade.workflows.access.own_secrets import Replaced, replace_own_secret
 from promenade.workflows.access.tenants import create_tenant, set_tenant
 
 START = datetime(2026, 3, 2, 8, tzinfo=UTC)
@@ -161,6 +162,21 @@ async def test_the_same_replacement_again_changes_nothing(database: Database) ->
     assert await accepted(database, first, START + timedelta(hours=24)) is None
     (client,) = await list_clients(database, TENANT)
     assert client.rotated_at == START
+
+
+async def test_of_replacements_at_once_none_counts_that_was_not_answered(database: Database) -> None:
+    first, mine = secret(), [secret() for _ in range(5)]
+    await made(database, {}, first)
+    asked = (replace_own_secret(database, CLIENT, first, one, at=START, new_id=new_id) for one in mine)
+    answers = dict(zip(mine, await asyncio.gather(*asked, return_exceptions=True), strict=True))
+    assert all(one is None or isinstance(one, Replaced | Conflict) for one in answers.values()), answers
+    counting = [one for one in mine if await accepted(database, one, START) is not None]
+    replaced = [one for one in mine if isinstance(answers[one], Replaced)]
+    assert counting
+    assert set(counting) <= set(replaced)
+    assert len(counting) == min(len(replaced), 2), "the present secret, and the one before"
+    done = await replace_own_secret(database, CLIENT, counting[0], secret(), at=START, new_id=new_id)
+    assert done is not None, "who was answered can go on"
 
 
 def due_times(count: int, days: int) -> Sequence[datetime]:
