@@ -175,8 +175,24 @@ def test_people_who_sign_in_or_try_to(watched: Watched) -> None:
     redeemed = flow.redeem(answered(right)["code"])
     assert [one["event"] for one in watched.lines(redeemed)] == ["token.issued"]
 
+    own = {"authorization": f"Bearer {redeemed.json()['access_token']}"}
+    for password, level, event in (
+        ("guessed-secret", "warning", "password.refused"),
+        (PASSWORD, "info", "password.changed"),
+    ):
+        body = {"password": password, "newPassword": "zwei blaue Pferde"}
+        changed = watched.http.post("/oauth/password", json=body, headers=own)
+        assert watched.lines(changed) == [{"level": level, "event": event, **who}]
+
     logged = watched.service.output()
-    shown = (secret, PASSWORD, "guessed-secret", redeemed.json()["access_token"], answered(right)["code"])
+    shown = (
+        secret,
+        PASSWORD,
+        "zwei blaue Pferde",
+        "guessed-secret",
+        redeemed.json()["access_token"],
+        answered(right)["code"],
+    )
     cookies = [one.value for one in watched.http.cookies.jar]
     secrets = [*shown, *cookies, *(one[1] for one in watched.clients.values())]
     assert cookies

@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 from zxcvbn.frequency_lists import FREQUENCY_LISTS
 
-from promenade.errors import Conflict, Invalid, NotFound, PromenadeError, TooMany
+from promenade.errors import Conflict, Invalid, NotFound, PromenadeError, TooMany, Unauthorized
 from promenade.model.declare import Service
 from promenade.store.access.people import read_people
 from promenade.store.driver.schema import table
@@ -29,6 +29,7 @@ from promenade.workflows.authoring import Authoring
 START = datetime(2026, 3, 2, 8, tzinfo=UTC)
 KEY = text_of_key(b"12345678901234567890")  # RFC 6238, appendix B
 PASSWORD = "correct horse"
+NEXT = "zwei blaue Pferde"
 
 
 def new_id() -> str:
@@ -68,6 +69,13 @@ class House:
     async def signed_in(self) -> tuple[str, str]:
         """Sign in; return the ID of the session, which tokens name, and its cookie."""
         found = await self.renew(await self.sign_in() or "")
+        assert found is not None
+        return found.session_id, found.cookie or ""
+
+    async def signed_in_with_code(self) -> tuple[str, str]:
+        """Sign in with the next code of the app; return the ID of the session and its cookie."""
+        self.at += timedelta(minutes=1)
+        found = await self.renew(await self.sign_in(code=self.code()) or "")
         assert found is not None
         return found.session_id, found.cookie or ""
 
@@ -392,6 +400,84 @@ async def test_who_is_switched_off_or_loses_a_scope_is_out_within_half_a_minute(
     assert (None if found is None else found.scopes) == (("svc.POSReader",) if "scopes" in changes else None)
 
 
+async def test_a_person_changes_the_own_password_and_all_other_sessions_end(house: House) -> None:
+    await house.settle(key=KEY)
+    await house.settle("karl")
+    own, cookie = await house.signed_in_with_code()
+    other, other_cookie = await house.signed_in_with_code()
+    karl = await house.sign_in(name="karl") or ""
+    before = await house.row()
+    assert await house.people.change_password(own, PASSWORD, NEXT)
+    assert await house.renew(other_cookie) is None
+    house.at += timedelta(minutes=1)
+    assert await house.renew(cookie) is not None
+    assert await house.renew(karl) is not None
+    assert await house.sign_in(PASSWORD, house.code()) is None
+    assert await house.sign_in(NEXT, "") is None  # the app stays
+    assert await house.sign_in(NEXT, house.code()) is not None
+    after = await house.row()
+    assert (after.password_since > before.password_since, after.version) == (True, before.version)
+    with pytest.raises(Unauthorized):  # though it knows the password
+        await house.people.change_password(other, NEXT, "drei blaue Pferde")
+
+
+@pytest.mark.parametrize(
+    ("new", "error"),
+    [
+        ("short", "PASSWORD_TOO_SHORT"),
+        ("x" * 1025, "PASSWORD_TOO_LONG"),
+        ("Rosa1984", "PASSWORD_GUESSABLE"),
+        (PASSWORD, "PASSWORD_UNCHANGED"),
+    ],
+)
+async def test_a_password_that_an_invitation_would_refuse_is_refused_and_nothing_ends(
+    house: House, new: str, error: str
+) -> None:
+    await house.settle()
+    own, _ = await house.signed_in()
+    _, other = await house.signed_in()
+    with pytest.raises(Invalid) as refused:
+        await house.people.change_password(own, PASSWORD, new)
+    assert (refused.value.code, refused.value.target) == (error, "newPassword")
+    assert await house.sign_in() is not None
+    assert await house.renew(other) is not None
+
+
+async def test_the_own_password_is_changed_only_by_who_knows_it(house: House) -> None:
+    await house.settle()
+    own, cookie = await house.signed_in()
+    for guessed in ("another horse", "", "x" * 2000):
+        assert not await house.people.change_password(own, guessed, NEXT)
+    for session_id in ("made-up", ""):
+        with pytest.raises(Unauthorized):
+            await house.people.change_password(session_id, PASSWORD, NEXT)
+    assert await house.sign_in() is not None
+    assert await house.renew(cookie) is not None
+
+
+async def test_of_two_changes_at_a_time_one_counts(house: House) -> None:
+    await house.settle()
+    sessions = [(await house.signed_in())[0] for _ in range(4)]
+    changed = await asyncio.gather(
+        *(house.people.change_password(one, PASSWORD, f"{number} blaue Pferde") for number, one in enumerate(sessions))
+    )
+    assert changed.count(True) == 1
+    works = [await house.sign_in(f"{number} blaue Pferde") is not None for number in range(4)]
+    assert works == changed
+
+
+@pytest.mark.parametrize("hours", [0.99, 1.01])
+async def test_a_session_that_has_ended_changes_no_password(house: House, hours: float) -> None:
+    await house.settle()
+    own, _ = await house.signed_in()
+    house.at += timedelta(hours=hours)
+    if hours < 1:
+        assert await house.people.change_password(own, PASSWORD, NEXT)
+    else:
+        with pytest.raises(Unauthorized):
+            await house.people.change_password(own, PASSWORD, NEXT)
+
+
 @pytest.mark.parametrize(
     ("name", "how", "error"),
     [
@@ -446,13 +532,17 @@ async def test_everything_is_audited_and_no_secret(house: House, database: Datab
     await house.people.accept(invitation, Chosen(PASSWORD, KEY, house.code()))
     house.at += timedelta(minutes=1)
     cookie = await house.sign_in(PASSWORD, house.code()) or ""
+    found_session = await house.renew(cookie)
+    assert found_session is not None
+    assert await house.people.change_password(found_session.session_id, PASSWORD, NEXT)
     await house.change({"scopes": ["svc.POSReader"]})
     logs = table("AuditLogs")
     found = await database.read(lambda session: session.execute(logs.select()), tenant="acme")
     assert {(one.actor, one.action) for one in found} == {
-        ("cli", "CREATE"), ("rosa", "ACCEPT_INVITATION"), ("rosa", "SIGN_IN"), ("cli", "UPDATE"),
+        ("cli", "CREATE"), ("rosa", "ACCEPT_INVITATION"), ("rosa", "SIGN_IN"), ("rosa", "CHANGE_PASSWORD"),
+        ("cli", "UPDATE"),
     }  # fmt: skip
     row = await house.row()
-    secrets = (PASSWORD, KEY, invitation, *cookie.split("."), row.password_hash)
+    secrets = (PASSWORD, NEXT, KEY, invitation, *cookie.split("."), row.password_hash)
     assert not [one for one in secrets if one in str([tuple(entry) for entry in found])]
-    assert not [one for one in (PASSWORD, invitation, *cookie.split(".")) if one in str(tuple(row))]
+    assert not [one for one in (PASSWORD, NEXT, invitation, *cookie.split(".")) if one in str(tuple(row))]

@@ -67,6 +67,14 @@ async def note_sign_in(session: Session, person: Row[Any], at: datetime, step: i
     return bool(await session.rowcount(statement.values(**values)))
 
 
+async def replace_password(session: Session, person: Row[Any], at: datetime, password_hash: str) -> bool:
+    """Store the password that a person has now; return whether it was still the one of the row."""
+    same = (_PEOPLE.c.id == person.id, _PEOPLE.c.is_active, _PEOPLE.c.password_hash == person.password_hash)
+    # Its version stays, as with a sign-in.
+    values = {"password_hash": password_hash, "password_since": at}
+    return bool(await session.rowcount(update(_PEOPLE).where(*same).values(**values)))
+
+
 async def other_administrators(session: Session, scope: str, without: Collection[str]) -> bool:
     """Return whether somebody else has the scope: a person who has a password, or a client; in a tenant's session."""
     people = select(_PEOPLE.c.scopes).where(
@@ -124,6 +132,12 @@ async def delete_session(session: Session, session_id: str) -> bool:
 async def delete_sessions(session: Session, people: Collection[str]) -> None:
     """End all sessions of people of the session's tenant."""
     await session.rowcount(delete(_SESSIONS).where(_SESSIONS.c.person_id.in_(people)))
+
+
+async def delete_other_sessions(session: Session, person_id: str, session_id: str) -> None:
+    """End all sessions of a person of the session's tenant except this one."""
+    others = (_SESSIONS.c.person_id == person_id, _SESSIONS.c.id != session_id)
+    await session.rowcount(delete(_SESSIONS).where(*others))
 
 
 async def delete_ended_sessions(session: Session, at: datetime, renewed_until: datetime) -> None:

@@ -57,6 +57,7 @@ class Caller:
     session: Session | None = None  # of a browser; None: the caller sent a token
     outside: Outside | None = None  # what an outside issuer's token says; None: it is of the own one
     agent: str | None = None  # the agent that works for the caller, by the name that it gives; None: none does
+    session_id: str | None = None  # the session in which a person got the token from the own issuer; None: a client did
 
     def require_scope(self, *accepted: str) -> None:
         """Raise Forbidden (MISSING_SCOPE) unless the caller has one of ``accepted``."""
@@ -88,14 +89,10 @@ class GroupScopes(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Verified:
-    """The caller of a verified token, when it was issued (seconds since 1970), and the key that verified it.
-
-    ``session_id``: the session of the person who got it from the own issuer; None: a client did.
-    """
+    """The caller of a verified token, when it was issued (seconds since 1970), and the key that verified it."""
 
     caller: Caller
     issued_at: float
-    session_id: str | None
     key_id: str | None
     algorithm: str
     key: VerificationKey
@@ -223,8 +220,8 @@ class Authenticator:
         note_caller(caller.tenant_id, caller.client_id, caller.user)
         if not await self._tenant_exists(caller.tenant_id):
             raise Forbidden("UNKNOWN_TENANT", "The token's tenant is not known here.")
-        accepts, session_id = self._accepts, known.session_id
-        if accepts and not await accepts(caller.tenant_id, caller.client_id, session_id, known.issued_at):
+        accepts = self._accepts
+        if accepts and not await accepts(caller.tenant_id, caller.client_id, caller.session_id, known.issued_at):
             raise Unauthorized("UNAUTHORIZED", "The token has been withdrawn.")
         if self._groups is not None and caller.outside is not None and caller.outside.groups:
             given = await self._groups.scopes_of(caller.tenant_id, caller.outside.groups)
@@ -281,8 +278,8 @@ class Authenticator:
             claims = verified_claims(token, key, issuer=self._issuer, audience=self._audience, now=now)
         except TokenRefused:
             raise Unauthorized("UNAUTHORIZED", "The token is not valid here.") from None
-        issued_at, session_id = float(claims.get("iat", 0)), claims.get(SESSION_CLAIM)
-        return _Verified(self._caller(claims), issued_at, session_id, token.key_id, token.algorithm, key)
+        issued_at = float(claims.get("iat", 0))
+        return _Verified(self._caller(claims), issued_at, token.key_id, token.algorithm, key)
 
     def _caller(self, claims: Mapping[str, Any]) -> Caller:
         tenant = next((claims[name] for name in self._tenant_claims if claims.get(name) is not None), None)
@@ -295,7 +292,9 @@ class Authenticator:
         if self._groups is not None:
             groups = _groups_of(next((claims[name] for name in self._group_claims if name in claims), None))
             outside = Outside(self._groups.issuer, scopes, groups)
-        return Caller(str(tenant), user, client_id or user, scopes, float(claims["exp"]), outside=outside)
+        session_id = claims.get(SESSION_CLAIM) if self._accepts is not None else None
+        expires_at = float(claims["exp"])
+        return Caller(str(tenant), user, client_id or user, scopes, expires_at, outside=outside, session_id=session_id)
 
 
 def agent_of(scope: Scope) -> str | None:

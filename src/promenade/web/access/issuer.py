@@ -7,10 +7,10 @@ import base64
 import binascii
 import hmac
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from math import ceil
-from typing import Protocol
+from typing import Protocol, TypeVar
 from urllib.parse import unquote_plus
 
 import msgspec
@@ -18,7 +18,7 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 from starlette.types import Receive, Scope
 
-from promenade.errors import Unavailable
+from promenade.errors import Invalid, Unavailable
 from promenade.log import Logger
 from promenade.model.access.clients import SCOPES
 from promenade.model.access.people import user_name_of
@@ -55,6 +55,8 @@ _BODY_BYTES_MAX = 16 * 1024
 _SHOWN_MAX = 64  # characters of a name that a stranger has sent, in the log
 _log = Logger("promenade.access")
 _GRANTS = ("client_credentials", "authorization_code")
+
+T = TypeVar("T")
 
 
 class IssuerStore(Protocol):
@@ -335,24 +337,46 @@ class Issuer:
 
         None: something is wrong, as was counted. Raises TooMany (TOO_MANY_ATTEMPTS).
         """
-        network, name = network_of(address), user_name_of(user_name)
+        name = user_name_of(user_name)
+
+        async def attempt() -> str | Client | None:
+            found = await self._store.sign_in(tenant_id, name, password, code)
+            return found or await self._store.authenticate(user_name.strip(), password.strip())
+
+        found: str | Client | None = await self.counted(address, tenant_id, name, attempt)
+        if found is None:
+            _log.warning("login.refused", address=address, tenant=tenant_id[:_SHOWN_MAX], user=name[:_SHOWN_MAX])
+        return found
+
+    async def counted(
+        self, address: str, tenant_id: str, user_name: str, attempt: Callable[[], Awaitable[T | None]]
+    ) -> T | None:
+        """Return the result of an attempt to know a person's password; None: it was wrong, as was counted.
+
+        Raises TooMany (TOO_MANY_ATTEMPTS) instead if too many from this network or for this person were wrong.
+        """
+        network = network_of(address)
         counts = (
-            (self._attempts, f"{network} {name}"),
+            (self._attempts, f"{network} {user_name}"),
             (self._attempts_of_address, network),
-            (self._attempts_for_person, f"{tenant_id}/{name}"),
+            (self._attempts_for_person, f"{tenant_id}/{user_name}"),
         )
         for attempts, who in counts:
             await attempts.require_room([who])
         # Counted before the hash is computed, so that concurrent guesses count as well.
         for attempts, who in counts:
             await attempts.record_failure([who])
-        found: str | Client | None = await self._store.sign_in(tenant_id, name, password, code)
-        found = found or await self._store.authenticate(user_name.strip(), password.strip())
-        if found is not None:
-            for attempts, who in counts:
-                await attempts.take_back([who])
-        else:
-            _log.warning("login.refused", address=address, tenant=tenant_id[:_SHOWN_MAX], user=name[:_SHOWN_MAX])
+        is_wrong = True
+        try:
+            found = await attempt()
+            is_wrong = found is None
+        except Invalid:  # something else than the password
+            is_wrong = False
+            raise
+        finally:
+            if not is_wrong:
+                for attempts, who in counts:
+                    await attempts.take_back([who])
         return found
 
     async def give_code(self, bound: AuthorizationCode) -> str:

@@ -44,18 +44,7 @@ class LocalRequests:
     async def read(self, scope: Scope, receive: Receive) -> dict[str, Any]:
         """Return the JSON object of a request that no other site has triggered; an empty body is an empty object."""
         self._require_own_page(scope)
-        require_json(scope)
-        body = await read_body(scope, receive, _BODY_BYTES_MAX)
-        if not body.strip():
-            return {}
-        require_sound(body)
-        try:
-            document = msgspec.json.decode(body)
-        except msgspec.MsgspecError:  # a lone surrogate, which JSON can express but text cannot
-            raise Invalid("MALFORMED_JSON", "The body is not valid JSON.") from None
-        if not isinstance(document, dict):
-            raise Invalid("VALIDATION_FAILED", "The body must be a JSON object.")
-        return document
+        return await read_object(scope, receive)
 
     def _require_own_page(self, scope: Scope) -> None:
         site, origin = header(scope, b"sec-fetch-site"), header(scope, b"origin")
@@ -72,6 +61,22 @@ class LocalRequests:
             raise Forbidden(
                 "CROSS_ORIGIN", "Only the store's own pages may call this: the request comes from another site."
             )
+
+
+async def read_object(scope: Scope, receive: Receive) -> dict[str, Any]:
+    """Return the JSON object of a request; an empty body is an empty object. Raises Invalid and TooLarge."""
+    require_json(scope)
+    body = await read_body(scope, receive, _BODY_BYTES_MAX)
+    if not body.strip():
+        return {}
+    require_sound(body)
+    try:
+        document = msgspec.json.decode(body)
+    except msgspec.MsgspecError:  # a lone surrogate, which JSON can express but text cannot
+        raise Invalid("MALFORMED_JSON", "The body is not valid JSON.") from None
+    if not isinstance(document, dict):
+        raise Invalid("VALIDATION_FAILED", "The body must be a JSON object.")
+    return document
 
 
 def _host_of(origin: str) -> str:

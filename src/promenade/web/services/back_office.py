@@ -78,6 +78,7 @@ class Me(msgspec.Struct, frozen=True, rename="camel"):
     services: Services  #: The services that these scopes allow.
     sets: dict[str, list[str]]  #: Entity set of administration -> `create`, `update`, `delete`.
     approval_is_binding: bool  #: Whether promotions run only with an approval by somebody else than their authors.
+    has_password: bool  #: Whether the user is a person, who can change the own password at `/oauth/password`.
     may_decide: bool  #: Whether the user may approve and reject promotions, those of others where it is binding.
 
 
@@ -151,6 +152,7 @@ def _me(caller: Caller, edition: str, policy: Policy, issues_tokens: bool) -> Me
         services=services,
         sets=sets,
         approval_is_binding=policy.is_binding,
+        has_password=caller.session_id is not None,
         may_decide=not scopes.isdisjoint(deciding),
     )
 

@@ -27,14 +27,17 @@ _HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 T = TypeVar("T")
 
 
-def check_password(password: str) -> str:
-    """Return the password normalized for hashing (NFKC), so that it does not depend on the keyboard. Raises Invalid."""
+def check_password(password: str, field: str = "password") -> str:
+    """Return the password normalized for hashing (NFKC), so that it does not depend on the keyboard.
+
+    Raises Invalid (PASSWORD_TOO_SHORT, PASSWORD_TOO_LONG) about this ``field``.
+    """
     normal = unicodedata.normalize("NFKC", password[: PASSWORD_BYTES_MAX + 1])
     if len(normal) < PASSWORD_LENGTH_MIN:
         text = f"A password must have at least {PASSWORD_LENGTH_MIN} characters."
-        raise Invalid("PASSWORD_TOO_SHORT", text, "password")
+        raise Invalid("PASSWORD_TOO_SHORT", text, field)
     if len(password) > PASSWORD_BYTES_MAX or len(normal.encode("utf-8")) > PASSWORD_BYTES_MAX:
-        raise Invalid("PASSWORD_TOO_LONG", f"A password must have at most {PASSWORD_BYTES_MAX} bytes.", "password")
+        raise Invalid("PASSWORD_TOO_LONG", f"A password must have at most {PASSWORD_BYTES_MAX} bytes.", field)
     return normal
 
 
@@ -43,13 +46,13 @@ def hash_password(password: str) -> str:
     return _HASHER.hash(check_password(password))
 
 
-def require_unguessable(password: str, about: Iterable[str | None] = ()) -> None:
+def require_unguessable(password: str, about: Iterable[str | None] = (), field: str = "password") -> None:
     """Raise Invalid (PASSWORD_GUESSABLE) for a password that is guessed soon: it is among those that leak most often,
     or a variant of one, a row of keys, a date, or made of our words or those ``about`` the person.
     """
     if is_guessable(password, about):
         text = "This password is among the first that are tried: choose another, such as some words in a row."
-        raise Invalid("PASSWORD_GUESSABLE", text, "password")
+        raise Invalid("PASSWORD_GUESSABLE", text, field)
 
 
 class Passwords:
@@ -70,16 +73,16 @@ class Passwords:
         normal = check_password(password)
         return await self._in_turn(lambda: hash_password(normal))
 
-    async def hash_new(self, password: str, about: Iterable[str | None]) -> str:
+    async def hash_new(self, password: str, about: Iterable[str | None], field: str = "password") -> str:
         """Return the hash of a password that a person chooses; ``about``: the names around the person.
 
-        Raises what `hash` raises, and Invalid (PASSWORD_GUESSABLE).
+        Raises what `hash` raises, and Invalid (PASSWORD_GUESSABLE), about this ``field``.
         """
-        normal = check_password(password)
+        normal = check_password(password, field)
         names = tuple(about)
 
         def work() -> str:
-            require_unguessable(normal, names)
+            require_unguessable(normal, names, field)
             return hash_password(normal)
 
         return await self._in_turn(work)

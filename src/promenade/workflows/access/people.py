@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from promenade.errors import Invalid, NotFound
+from promenade.errors import Invalid, NotFound, Unauthorized
 from promenade.model.access.people import user_name_of
 from promenade.model.declare import Service
 from promenade.store.access import people as store
@@ -19,8 +19,8 @@ from promenade.store.access.tenants import read_tenants, tenant_is_known
 from promenade.store.authoring.trail import Subject, trail_entry, write_trail
 from promenade.store.driver.unit import Database, Session
 from promenade.workflows.access.one_time_codes import is_key, step_of
-from promenade.workflows.access.passwords import NOBODYS, Passwords, hash_password
-from promenade.workflows.access.person_sessions import begin_session
+from promenade.workflows.access.passwords import NOBODYS, Passwords, check_password, hash_password
+from promenade.workflows.access.person_sessions import begin_session, read_session
 
 if TYPE_CHECKING:
     from promenade.workflows.authoring import Authoring
@@ -97,6 +97,38 @@ class People:
             return await begin_session(session, person.id, new_id=self._new_id, at=at)
 
         return await self._database.write(write, tenant=tenant_id)
+
+    async def change_password(self, session_id: str, password: str, new_password: str) -> bool:
+        """Replace the password of the person who has this session, and end all others that the person has.
+
+        False: ``password`` is not the current one. Raises Unauthorized (UNAUTHORIZED) if the session has ended, Invalid
+        (PASSWORD_UNCHANGED, PASSWORD_TOO_SHORT, PASSWORD_TOO_LONG, PASSWORD_GUESSABLE) about the new password, and
+        TooMany (TOO_MANY_ATTEMPTS) if too many passwords are being verified.
+        """
+        at = self._clock()
+
+        async def read(session: Session) -> Any:
+            found = await read_session(session, session_id, at)
+            return None if found is None else await store.find_person(session, found.tenant_id, found.user_name)
+
+        person = await self._database.read(read, system=True)
+        if person is None:
+            raise Unauthorized("UNAUTHORIZED", "The sign-in has ended.")
+        if not await self._passwords.verify(password, person.password_hash or NOBODYS):
+            return False
+        if check_password(new_password, "newPassword") == check_password(password):
+            raise Invalid("PASSWORD_UNCHANGED", "The new password is the one that you have.", "newPassword")
+        about = (person.user_name, person.name, person.tenant_id)
+        hashed = await self._passwords.hash_new(new_password, about, "newPassword")
+
+        async def write(session: Session) -> bool:
+            if not await store.replace_password(session, person, at, hashed):
+                return False
+            await store.delete_other_sessions(session, person.id, session_id)
+            await write_trail(session, [self._entry(person, "CHANGE_PASSWORD", at)])
+            return True
+
+        return await self._database.write(write, tenant=person.tenant_id)
 
     async def invited(self, invitation: str) -> Invited:
         """Return whom a link is for. Raises NotFound (INVITATION_INVALID) if it has been used or has expired."""

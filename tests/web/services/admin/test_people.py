@@ -20,6 +20,7 @@ from tests.web.conftest import run
 from tests.web.services.admin.conftest import OWN, Admin, fault, furnish
 
 PASSWORD = "correct horse"
+NEXT = "zwei blaue Pferde"
 COOKIE = "promenade_person"
 
 
@@ -55,6 +56,9 @@ class Browser:
             self._keep(answer)
         return answer
 
+    def change_password(self, password: str, new_password: str) -> httpx2.Response:
+        return self.ask("/oauth/password", "POST", {"password": password, "newPassword": new_password})
+
     def _keep(self, answer: httpx2.Response) -> None:
         assert answer.status_code == 200, answer.text
         self.given = answer.json()
@@ -68,6 +72,12 @@ class Browser:
 def browser(admin: Admin) -> Iterator[Browser]:
     with admin.service.client() as http:
         yield Browser(http)
+
+
+def said(answer: httpx2.Response) -> tuple[int, str, str | None]:
+    """Return the status, code and target of an error outside OData."""
+    error = answer.json()["error"]
+    return answer.status_code, error["code"], error.get("target")
 
 
 def invited(admin: Admin, *scopes: str, client: str = "admin", **values: Any) -> dict[str, Any]:
@@ -224,6 +234,71 @@ def test_a_wrong_choice_is_reported_and_can_be_corrected(
     assert (answer.status_code, said in answer.text) == (400, True)
     assert PASSWORD not in answer.text
     assert browser.http.get(f"/oauth/invitation?secret={made['invitation']}").status_code == 200
+
+
+def test_a_person_changes_the_own_password_with_the_current_one(admin: Admin, browser: Browser) -> None:
+    made = settled(admin, browser, "svc.BudgetManager")
+    browser.sign_in(made["userName"])
+    assert browser.ask("/ui/me").json()["hasPassword"] is True
+    with admin.service.client() as http:
+        other = Browser(http).sign_in(made["userName"])
+        wrong = browser.change_password("another horse", NEXT)
+        assert said(wrong) == (400, "PASSWORD_WRONG", "password")
+        guessable = browser.change_password(PASSWORD, made["userName"])
+        assert said(guessable) == (400, "PASSWORD_GUESSABLE", "newPassword")
+        assert other.renew().status_code == 200
+        done = browser.change_password(PASSWORD, NEXT)
+        assert (done.status_code, done.content, done.headers["cache-control"]) == (204, b"", "no-store")
+        assert other.renew().status_code == 204
+    assert browser.renew().status_code == 200
+    assert browser.ask("/ui/me").status_code == 200
+    assert [browser.log_in(made["userName"], one).status_code for one in (PASSWORD, NEXT)] == [401, 303]
+    assert admin.get(f"People({made['ID']})").json()["passwordSince"] > made["createdAt"]
+
+
+@pytest.mark.parametrize(
+    ("body", "target"),
+    [
+        ({"password": PASSWORD}, "newPassword"),
+        ({"newPassword": PASSWORD}, "password"),
+        ({"password": PASSWORD, "newPassword": 12345678}, "newPassword"),
+        ({"password": None, "newPassword": PASSWORD}, "password"),
+        ([], None),
+    ],
+    ids=str,
+)
+def test_a_change_of_password_names_what_is_missing(
+    admin: Admin, browser: Browser, body: Any, target: str | None
+) -> None:
+    browser.sign_in(settled(admin, browser)["userName"])
+    assert said(browser.ask("/oauth/password", "POST", body)) == (400, "VALIDATION_FAILED", target)
+
+
+def test_nobody_else_changes_a_password(admin: Admin, browser: Browser) -> None:
+    made = settled(admin, browser)
+    browser.sign_in(made["userName"])
+    token = browser.token
+    assert browser.http.post("/oauth/sign-out").status_code == 204
+    body = {"password": PASSWORD, "newPassword": NEXT}
+    assert browser.http.post("/oauth/password", json=body).status_code == 401
+    ended = browser.http.post("/oauth/password", json=body, headers={"authorization": f"Bearer {token}"})
+    assert ended.status_code == 401  # at once, though the token is accepted elsewhere for some seconds
+    assert said(admin.post("/oauth/password", body)) == (403, "NO_PASSWORD", None)
+    assert admin.get("/ui/me").json()["hasPassword"] is False
+    assert browser.log_in(made["userName"]).status_code == 303
+
+
+def test_guesses_of_the_current_password_count_with_those_of_the_sign_in(admin: Admin, browser: Browser) -> None:
+    made = settled(admin, browser)
+    browser.sign_in(made["userName"])
+    for _ in range(5):
+        assert browser.change_password(PASSWORD, "short").status_code == 400  # no guess: the current one is right
+    assert {browser.log_in(made["userName"], f"guess {number}").status_code for number in range(5)} == {401}
+    assert {browser.change_password(f"guess {number}", NEXT).status_code for number in range(5)} == {400}
+    waiting = browser.change_password(PASSWORD, NEXT)
+    assert (waiting.status_code, waiting.headers["retry-after"]) == (429, "60")
+    assert browser.log_in(made["userName"]).status_code == 429
+    assert browser.ask("/ui/me").status_code == 200
 
 
 def test_a_person_with_an_app_needs_its_code_once_each(admin: Admin, browser: Browser) -> None:

@@ -174,6 +174,14 @@ sap.ui.define(
         ).open();
       },
 
+      async _changePassword() {
+        const [OwnPassword, bundle] = await Promise.all([
+          new Promise((resolve, reject) => sap.ui.require(["promenade/shell/OwnPassword"], resolve, reject)),
+          this.getOwnerComponent().getModel("i18n").getResourceBundle()
+        ]);
+        new OwnPassword(bundle).open();
+      },
+
       onColours() {
         const isDark = !this._state.getProperty("/isDark");
         this._state.setProperty("/isDark", isDark);
@@ -203,11 +211,15 @@ sap.ui.define(
 
       onPerson(event) {
         if (!this._sheet) {
-          this._sheet = new ActionSheet({
-            buttons: [
-              new Button({icon: "sap-icon://log", text: "{i18n>shell.signOut}", press: () => Session.signOut()})
-            ]
+          const signOut = new Button({
+            icon: "sap-icon://log",
+            text: "{i18n>shell.signOut}",
+            press: () => Session.signOut()
           });
+          const own = Session.current().hasPassword
+            ? [new Button({icon: "sap-icon://key", text: "{i18n>shell.password}", press: () => this._changePassword()})]
+            : [];
+          this._sheet = new ActionSheet({buttons: [...own, signOut]});
           this.getView().addDependent(this._sheet);
         }
         this._sheet.openBy(event.getSource());
