@@ -56,6 +56,7 @@ def door(
         "till": ("svc.POSReader",),
         "removed": ("svc.Admin",),
         "guessed": ("svc.Admin",),
+        "copied": ("svc.Admin",),
     }
     clients = make_clients(database_url, TENANT, roles, is_new=True)
     clock_file = tmp_path_factory.mktemp("clock") / "clock"
@@ -112,6 +113,19 @@ def test_a_code_is_valid_for_one_request_in_any_process(door: Door) -> None:
         with ThreadPoolExecutor(8) as browsers:
             statuses = list(browsers.map(lambda _: flow.redeem(code).status_code, range(8)))  # noqa: B023
         assert sorted(statuses) == [200] + [400] * 7
+
+
+def test_a_code_that_is_shown_again_ends_what_it_gave(door: Door) -> None:
+    flow = door.flow()
+    code = door.code(flow, "copied")
+    given = flow.redeem(code).json()["access_token"]
+    assert flow.redeem(code).status_code == 400
+    headers = {"authorization": f"Bearer {given}"}
+    assert door.http.get("/ui/me", headers=headers).status_code == 401
+    again = door.flow()
+    renewed = again.redeem(door.code(again, "copied")).json()["access_token"]
+    assert door.http.get("/ui/me", headers={"authorization": f"Bearer {renewed}"}).status_code == 200
+    assert door.http.get("/ui/me", headers=headers).status_code == 401
 
 
 def test_a_code_is_valid_for_a_minute(door: Door) -> None:
@@ -267,7 +281,8 @@ def test_unused_codes_are_deleted(door: Door) -> None:
     door.clock.move(seconds=61)
     door.code(door.flow())
     with contextlib.closing(sqlite3.connect(door.database_url.removeprefix("sqlite:///"))) as connection:
-        assert connection.execute("SELECT count(*) FROM authorization_codes").fetchone() == (1,)
+        unused = "SELECT count(*) FROM authorization_codes WHERE challenge <> ''"
+        assert connection.execute(unused).fetchone() == (1,)
 
 
 def test_discovery_has_everything_that_standard_clients_need(door: Door) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 import httpx2
@@ -246,7 +246,7 @@ class NoClients(IssuerStore):
     async def keep_code(self, code: str, bound: AuthorizationCode) -> None:
         raise AssertionError("nobody was let in")
 
-    async def take_code(self, code: str) -> tuple[AuthorizationCode, Client | SignedIn] | None:
+    async def take_code(self, code: str, is_for: Callable[[AuthorizationCode], bool]) -> Client | SignedIn | None:
         return None
 
     async def sign_in(self, tenant_id: str, user_name: str, password: str, code: str) -> str | None:

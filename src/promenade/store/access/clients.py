@@ -19,6 +19,9 @@ from promenade.store.driver.unit import Session
 NO_SECRET = ""
 """Stored instead of a digest: no secret has it, so the client gets no token before it is enrolled."""
 
+SPENT = ""
+"""Stored in place of the challenge of an authorization code that was used: no verifier has it."""
+
 _CLIENTS = table("Clients")
 _TENANTS = table("Tenants")
 _KEYS = table("signing_keys")
@@ -77,6 +80,13 @@ async def change_client(session: Session, client_id: str, values: Mapping[str, A
     statement = update(_CLIENTS).where(_CLIENTS.c.client_id == client_id)
     changed = statement.values(former_digest=former, version=_CLIENTS.c.version + 1, **values)
     return bool(await session.rowcount(changed))
+
+
+async def withdraw_tokens(session: Session, client_id: str, at: datetime) -> Row[Any] | None:
+    """Refuse all tokens that a client got before; return the client, None if it does not exist or is switched off."""
+    statement = update(_CLIENTS).where(_CLIENTS.c.client_id == client_id)
+    await session.rowcount(statement.values(tokens_from=at, version=_CLIENTS.c.version + 1))
+    return await find_client(session, client_id)
 
 
 async def replace_secret(session: Session, client_id: str, version: int, values: Mapping[str, Any]) -> bool:
@@ -176,12 +186,23 @@ async def insert_code(session: Session, row: Mapping[str, Any]) -> None:
     await session.rowcount(insert(_CODES), row)
 
 
-async def take_code(session: Session, code_hash: str) -> Row[Any] | None:
-    """Delete and return a code; of several concurrent callers only one gets it."""
-    rows = await session.execute(delete(_CODES).where(_CODES.c.code_hash == code_hash).returning(*_CODES.c))
+async def find_code(session: Session, code_hash: str) -> Row[Any] | None:
+    """Return an authorization code; its challenge is `SPENT` if it was used."""
+    rows = await session.execute(select(_CODES).where(_CODES.c.code_hash == code_hash))
     return rows[0] if rows else None
 
 
+async def spend_code(session: Session, code_hash: str, kept_until: datetime) -> bool:
+    """Mark a code as used, and keep it for so long; of several concurrent callers only one gets True."""
+    unused = (_CODES.c.code_hash == code_hash, _CODES.c.challenge != SPENT)
+    return bool(await session.rowcount(update(_CODES).where(*unused).values(challenge=SPENT, ends_at=kept_until)))
+
+
+async def delete_code(session: Session, code_hash: str) -> bool:
+    """Delete a code; return whether it was there."""
+    return bool(await session.rowcount(delete(_CODES).where(_CODES.c.code_hash == code_hash)))
+
+
 async def delete_codes(session: Session, *, ended_by: datetime) -> None:
-    """Delete the codes that expired unused."""
+    """Delete the codes that expired unused, and used ones that nobody needs to recognize any more."""
     await session.rowcount(delete(_CODES).where(_CODES.c.ends_at <= ended_by))

@@ -74,8 +74,8 @@ class IssuerStore(Protocol):
         """Store a new code for a minute."""
         ...
 
-    async def take_code(self, code: str) -> tuple[AuthorizationCode, Client | SignedIn] | None:
-        """Return what a code is bound to, and its client or person; works once per code."""
+    async def take_code(self, code: str, is_for: Callable[[AuthorizationCode], bool]) -> Client | SignedIn | None:
+        """Return the client or person of a code that is bound to the request; works once per code."""
         ...
 
     async def sign_in(self, tenant_id: str, user_name: str, password: str, code: str) -> str | None:
@@ -387,7 +387,7 @@ class Issuer:
 
     async def _by_code(self, scope: Scope, form: dict[str, str]) -> tuple[Client | SignedIn, Sequence[str]]:
         """Return the client or person that has logged in. A failed attempt uses up the code, so it cannot be guessed
-        repeatedly.
+        repeatedly; one after a successful attempt ends what that has given.
         """
         by_header = header(scope, b"authorization") is not None
         if "client_secret" in form or by_header:
@@ -395,11 +395,11 @@ class Issuer:
         missing = [name for name in ("client_id", "code", "redirect_uri", "code_verifier") if not form.get(name)]
         if missing:
             raise Refusal(400, "invalid_request", f"{missing[0]} is missing.")
-        found = await self._store.take_code(form["code"])
-        if found is None or not _is_bound(found[0], form):
+        found = await self._store.take_code(form["code"], lambda bound: _is_bound(bound, form))
+        if found is None:
             await self._count_failure(address_of(scope))
             raise Refusal(400, "invalid_grant", "The code is invalid, has expired or was issued for another request.")
-        return found[1], found[1].scopes
+        return found, found.scopes
 
     async def _sign(self, subject: Client | SignedIn, scopes: Sequence[str], seconds: int) -> str:
         now = int(self._clock().timestamp())

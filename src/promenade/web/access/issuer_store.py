@@ -99,6 +99,6 @@ class DatabaseIssuerStore:
         """End the session of a cookie."""
         await end_session(self._database, cookie)
 
-    async def take_code(self, code: str) -> tuple[AuthorizationCode, Client | SignedIn] | None:
-        """Return what a code is bound to, and its client or person; works once per code."""
-        return await take_code(self._database, code, self._clock())
+    async def take_code(self, code: str, is_for: Callable[[AuthorizationCode], bool]) -> Client | SignedIn | None:
+        """Return the client or person of a code that is bound to the request; works once per code."""
+        return await take_code(self._database, code, self._clock(), is_for)

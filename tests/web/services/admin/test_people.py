@@ -179,6 +179,17 @@ def test_who_signs_in_gets_a_new_session_and_the_browsers_former_one_ends(admin:
     assert browser.renew().status_code == 200
 
 
+def test_a_code_that_is_shown_again_ends_the_session_that_it_gave(admin: Admin, browser: Browser) -> None:
+    made = settled(admin, browser)
+    code = answered(browser.log_in(made["userName"]))["code"]
+    flow = browser.flow
+    token = flow.redeem(code).json()["access_token"]
+    assert flow.redeem(code).status_code == 400
+    assert browser.http.get("/ui/me", headers={"authorization": f"Bearer {token}"}).status_code == 401
+    assert browser.renew().status_code == 204
+    assert browser.sign_in(made["userName"]).ask("/ui/me").status_code == 200
+
+
 def test_signing_out_takes_the_cookie_and_ends_the_session(admin: Admin, browser: Browser) -> None:
     browser.sign_in(settled(admin, browser)["userName"])
     copied = browser.http.cookies[COOKIE]

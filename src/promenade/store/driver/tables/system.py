@@ -447,8 +447,8 @@ def _issued() -> Iterator[Definition]:
             text("client_id", 100, "The client that has logged in; of a person the back office."),
             identity("session_id", "The session of the person who has logged in.", nullable=True),
             text("redirect_uri", 2000, "Where the code was sent."),
-            text("challenge", 43, "SHA-256 of what the page alone knows, in base64url (PKCE)."),
-            moment("ends_at", "When it is worth nothing any more."),
+            text("challenge", 43, "SHA-256 of what the page alone knows, in base64url (PKCE); empty: it was used."),
+            moment("ends_at", "When it is worth nothing any more; if it was used, until when that is remembered."),
             key("authorization_codes", "code_hash", tenant=False),
         ),
     )
