@@ -49,6 +49,13 @@ def test_the_published_keys_verify_the_token(shop: Shop) -> None:
     assert token.claims["exp"] - token.claims["iat"] == 14_400
 
 
+def test_keys_that_sign_are_worth_128_bits(shop: Shop) -> None:
+    shop.token()
+    for key in shop.http.get("/.well-known/jwks.json").json()["keys"]:
+        modulus = base64.urlsafe_b64decode(key["n"] + "=" * (-len(key["n"]) % 4))
+        assert (key["kty"], int.from_bytes(modulus, "big").bit_length()) == ("RSA", 3072)  # NIST SP 800-57, table 2
+
+
 def test_the_secret_may_come_by_basic(shop: Shop) -> None:
     pair = ":".join(shop.clients["till"]).encode()
     headers = {"authorization": "Basic " + base64.b64encode(pair).decode()}

@@ -118,6 +118,22 @@ def chain(served: Chain, capsys: pytest.CaptureFixture[str]) -> Chain:
     return served
 
 
+def test_a_key_of_2048_bits_from_before_goes_on_until_it_is_replaced(
+    chain: Chain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("promenade.web.access.issuer.KEY_BITS", 2048)
+    old = chain.command("rotate")["keyId"]
+    monkeypatch.undo()
+    token = chain.token(chain.services[0])
+    assert json.loads(_decoded(token.partition(".")[0]))["kid"] == old
+    assert len(_decoded(token.rpartition(".")[2])) == 2048 // 8
+    assert chain.statuses(token) == {200}
+    chain.command("rotate")
+    assert len(_decoded(chain.token(chain.services[0]).rpartition(".")[2])) == 3072 // 8
+    assert chain.statuses(token) == {200}
+    chain.command("rotate", "--withdraw")
+
+
 def test_a_new_key_signs_at_once_and_the_old_one_verifies_until_its_tokens_have_run_out(chain: Chain) -> None:
     old_token = chain.token(chain.services[0])
     assert chain.statuses(old_token) == {200}
