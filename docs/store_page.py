@@ -10,7 +10,14 @@ from msgspec import Struct
 from docs import error_codes
 from docs.markdown import table, text_of
 from docs.pos_reference import _handlers, _link, _shape
-from promenade.web.access.local_admin import ApiKey, LocalAdmin, LoginRequest, Redirect, SetupRequest
+from promenade.web.access.local_admin import (
+    ApiKey,
+    LocalAdmin,
+    LoginRequest,
+    Redirect,
+    SetupRequest,
+    StorePasswordChange,
+)
 from promenade.web.access.local_requests import Done, LocalRequests
 from promenade.web.access.store_state import (
     DownloadState,
@@ -41,6 +48,7 @@ _NONE = "none"
 _CONTRACTS: dict[str, tuple[str, type[Struct] | None, tuple[type[Struct], ...]]] = {
     "_setup": (_NONE, SetupRequest, (Done,)),
     "_login": (_NONE, LoginRequest, (Done, Redirect)),
+    "_change_password": (_SESSION, StorePasswordChange, (Done,)),
     "_logout": (_NONE, None, (Done,)),
     "_get_api_key": (_SESSION, None, (ApiKey,)),
     "_regenerate_api_key": (_SESSION, None, (ApiKey,)),
@@ -53,6 +61,7 @@ _CONTRACTS: dict[str, tuple[str, type[Struct] | None, tuple[type[Struct], ...]]]
 _MESSAGES: tuple[type[Struct], ...] = (
     SetupRequest,
     LoginRequest,
+    StorePasswordChange,
     Done,
     Redirect,
     ApiKey,

@@ -71,6 +71,12 @@ async def set_first_password(session: Session, password_hash: str, at: datetime)
     return bool(await session.rowcount(unset.values(password_hash=password_hash, password_changed_at=at)))
 
 
+async def replace_password(session: Session, former_hash: str, password_hash: str, at: datetime) -> bool:
+    """Replace the password if it still has this hash; return whether it had."""
+    same = update(_STORE).where(_STORE.c.name == _NAME, _STORE.c.password_hash == former_hash)
+    return bool(await session.rowcount(same.values(password_hash=password_hash, password_changed_at=at)))
+
+
 async def set_password(session: Session, password_hash: str | None, at: datetime) -> bool:
     """Replace the password, or remove it (None); return whether this is a store."""
     row = update(_STORE).where(_STORE.c.name == _NAME)

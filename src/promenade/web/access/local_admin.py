@@ -8,6 +8,7 @@ from datetime import datetime
 import msgspec
 from starlette.types import Receive, Scope
 
+from promenade.errors import Invalid
 from promenade.log import Logger
 from promenade.web.access.api_key import LOGIN_CHALLENGE, StoreAuthenticator
 from promenade.web.access.auth import session_of
@@ -37,6 +38,13 @@ class LoginRequest(msgspec.Struct, frozen=True, rename="camel"):
     """The administrator's login."""
 
     password: str  #: The password.
+
+
+class StorePasswordChange(msgspec.Struct, frozen=True, rename="camel"):
+    """The current password of a store, and the next one."""
+
+    password: str  #: The current password.
+    new_password: str  #: The next one, from 8 characters to 1024 bytes.
 
 
 class Redirect(msgspec.Struct, frozen=True, rename="camel"):
@@ -83,6 +91,7 @@ class LocalAdmin:
             SETUP: self._setup,
             f"{ROOT}/login": self._login,
             f"{ROOT}/logout": self._logout,
+            f"{ROOT}/password": self._change_password,
             f"{ROOT}/getApiKey": self._get_api_key,
             f"{ROOT}/regenerateApiKey": self._regenerate_api_key,
         }
@@ -105,20 +114,41 @@ class LocalAdmin:
         hashed = await self._password.proof()
         if hashed is None:
             return local_answer(Redirect(SETUP))
-        if hashed != self._guessed:
-            self._guessed = hashed
-            self._throttle.reset_all()
         address = address_of(scope)
-        self._throttle.require_room(address)
-        self._password.require_turn()
-        self._throttle.record(address)
-        if not await self._password.verify(given, hashed):
-            _log.warning("local_admin.wrong_password", address=address)
+        if not await self._is_right(given, hashed, address):
             raise Challenged("UNAUTHORIZED", "The password is wrong.", LOGIN_CHALLENGE)
-        self._throttle.reset(address)
         _log.info("local_admin.signed_in", address=address)
         session = self._sessions.begin(self._known.tenant_id, ADMINISTRATOR, hashed)
         return local_answer(Done(True), self._sessions.cookie(session))
+
+    async def _is_right(self, password: str, hashed: str, address: str) -> bool:
+        """Return whether this is the password; a wrong one is counted and logged. Raises TooMany."""
+        if hashed != self._guessed:
+            self._guessed = hashed
+            self._throttle.reset_all()
+        self._throttle.require_room(address)
+        self._password.require_turn()
+        self._throttle.record(address)
+        if not await self._password.verify(password, hashed):
+            _log.warning("local_admin.wrong_password", address=address)
+            return False
+        self._throttle.reset(address)
+        return True
+
+    async def _change_password(self, scope: Scope, receive: Receive) -> Answer:
+        """Replace the password, which takes the current one. This session goes on, all others end.
+
+        A wrong current password is answered with 400 (`PASSWORD_WRONG`) and counted as at the log-in.
+        """
+        session, address = await self._authenticator.session(scope), address_of(scope)
+        document = await self._requests.read(scope, receive)
+        given, new_password = text_of(document, "password"), text_of(document, "newPassword")
+        if not await self._is_right(given, session.proof, address):
+            raise Invalid("PASSWORD_WRONG", "The current password is wrong.", "password")
+        hashed = await self._password.replace(given, session.proof, new_password)
+        self._sessions.rebind(session, hashed)
+        _log.info("local_admin.password_changed", address=address)
+        return local_answer(Done(True))
 
     async def _logout(self, scope: Scope, receive: Receive) -> Answer:
         """End the session, if there is one."""

@@ -12,7 +12,7 @@ import secrets
 from base64 import urlsafe_b64encode
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 COOKIE = "promenade_session"
@@ -74,6 +74,12 @@ class Sessions:
         while len(self._known) > _SESSIONS_MAX:
             self._known.popitem(last=False)
         return session
+
+    def rebind(self, session: Session, proof: str) -> None:
+        """Let a session go on with another proof, such as the hash of a password that its user has just chosen."""
+        known = self._known.get(session.name)
+        if known is not None:
+            self._known[session.name] = (replace(session, proof=proof), *known[1:])
 
     def end(self, session: Session) -> None:
         """Delete a session; its cookie is no longer valid."""

@@ -33,6 +33,7 @@ from promenade.web.http.reader_pages import takes_gzip
 from promenade.workflows.authoring.approvals import Policy, read_policy
 
 POS_READER, PUBLIC_READ, PUBLIC_WRITE = "svc.POSReader", "PublicApi.Read", "PublicApi.Write"
+PERSON_PASSWORD, STORE_PASSWORD = "/oauth/password", "/local-admin/password"
 _ROOT = "/ui"
 _TYPES = {
     ".js": b"text/javascript; charset=utf-8",
@@ -78,7 +79,7 @@ class Me(msgspec.Struct, frozen=True, rename="camel"):
     services: Services  #: The services that these scopes allow.
     sets: dict[str, list[str]]  #: Entity set of administration -> `create`, `update`, `delete`.
     approval_is_binding: bool  #: Whether promotions run only with an approval by somebody else than their authors.
-    has_password: bool  #: Whether the user is a person, who can change the own password at `/oauth/password`.
+    password_address: str | None  #: Where the user changes the own password; null: the user has none here.
     may_decide: bool  #: Whether the user may approve and reject promotions, those of others where it is binding.
 
 
@@ -152,7 +153,7 @@ def _me(caller: Caller, edition: str, policy: Policy, issues_tokens: bool) -> Me
         services=services,
         sets=sets,
         approval_is_binding=policy.is_binding,
-        has_password=caller.session_id is not None,
+        password_address=STORE_PASSWORD if is_store else PERSON_PASSWORD if caller.session_id is not None else None,
         may_decide=not scopes.isdisjoint(deciding),
     )
 

@@ -15,6 +15,7 @@ from promenade.store.access.local_store import (
     StoreRow,
     insert_store,
     read_store,
+    replace_password,
     set_api_key,
     set_first_password,
     set_password,
@@ -179,6 +180,19 @@ class StorePassword:
         at = self._clock()
         if not await self._database.write(lambda session: set_first_password(session, hashed, at), system=True):
             raise _already_set_up()
+
+    async def replace(self, password: str, hashed: str, new_password: str) -> str:
+        """Replace a password that was just verified against ``hashed``, and return the hash of the new one.
+
+        Raises Invalid (PASSWORD_UNCHANGED, PASSWORD_TOO_SHORT, PASSWORD_TOO_LONG) about the new password, Conflict
+        (PASSWORD_CHANGED) if it was changed meanwhile, and TooMany (TOO_MANY_ATTEMPTS) if too many attempts wait.
+        """
+        if check_password(new_password, "newPassword") == check_password(password):
+            raise Invalid("PASSWORD_UNCHANGED", "The new password is the one that you have.", "newPassword")
+        made, at = await self._passwords.hash(new_password), self._clock()
+        if not await self._database.write(lambda session: replace_password(session, hashed, made, at), system=True):
+            raise Conflict("PASSWORD_CHANGED", "The password was changed by somebody else meanwhile.")
+        return made
 
     def require_turn(self) -> None:
         """Raise TooMany (TOO_MANY_ATTEMPTS) if too many attempts are waiting."""

@@ -10,6 +10,7 @@ from promenade.model.access.tenants import SETTINGS_ID
 from tests.web.replica.local_store.conftest import PASSWORD, Store
 
 IDLE_SECONDS = 30 * 60
+NEXT = "zwei blaue Pferde"
 
 
 def refusal(answer: Any) -> tuple[int, str]:
@@ -162,6 +163,49 @@ def test_invalid_and_oversized_json_is_refused(store: Store) -> None:
         answer = http.get(f"/local-admin/{path}")
         assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
     assert http.post("/local-admin/other", json={}).status_code == 404
+
+
+def test_the_administrator_changes_the_password_with_the_current_one(store: Store) -> None:
+    browser, other = store.browser(), store.browser()
+    token = browser.csrf_token()
+    for password, new, code, target in (
+        ("another horse", NEXT, "PASSWORD_WRONG", "password"),
+        (PASSWORD, "short", "PASSWORD_TOO_SHORT", "newPassword"),
+        (PASSWORD, "x" * 1025, "PASSWORD_TOO_LONG", "newPassword"),
+        (PASSWORD, PASSWORD, "PASSWORD_UNCHANGED", "newPassword"),
+        (PASSWORD, None, "VALIDATION_FAILED", "newPassword"),
+    ):
+        answer = browser.post("password", {"password": password, "newPassword": new})
+        assert (*refusal(answer), answer.json()["error"]["target"]) == (400, code, target)
+    assert other.http.get("/ui/me").json()["passwordAddress"] == "/local-admin/password"
+    assert browser.post("password", {"password": PASSWORD, "newPassword": NEXT}).json() == {"success": True}
+    try:
+        assert other.http.get("/ui/me").status_code == 401
+        assert browser.http.get("/ui/me").status_code == 200
+        assert browser.csrf_token() == token  # pages go on writing
+        assert refusal(store.browser(logged_in=False).log_in()) == (401, "UNAUTHORIZED")
+        assert store.browser(logged_in=False).log_in(NEXT).json() == {"success": True}
+    finally:
+        browser.post("password", {"password": NEXT, "newPassword": PASSWORD})
+    assert (
+        browser.post("password", {"password": PASSWORD, "newPassword": NEXT}, origin="http://evil.example").status_code
+        == 403
+    )
+    assert store.browser().http.get("/ui/me").status_code == 200
+
+
+def test_without_a_session_nobody_changes_or_guesses_the_password(store: Store) -> None:
+    stranger = store.browser("127.0.0.4", logged_in=False)
+    body = {"password": PASSWORD, "newPassword": NEXT}
+    assert refusal(stranger.post("password", body)) == (401, "UNAUTHORIZED")
+    administrator = store.browser("127.0.0.4")
+    for number in range(3):
+        assert refusal(stranger.log_in(f"guess {number}")) == (401, "UNAUTHORIZED")
+    for number in range(2):
+        guess = {"password": f"guess {number}", "newPassword": NEXT}
+        assert refusal(administrator.post("password", guess)) == (400, "PASSWORD_WRONG")
+    for answer in (administrator.post("password", body), stranger.log_in()):
+        assert refusal(answer) == (429, "TOO_MANY_ATTEMPTS")
 
 
 def test_guessing_a_password_is_delayed(store: Store) -> None:

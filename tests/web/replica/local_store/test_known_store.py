@@ -198,6 +198,21 @@ async def test_only_one_of_many_concurrent_first_passwords_is_set(database: Data
     assert [one is None for one in done] == verified
 
 
+async def test_only_one_of_many_concurrent_changes_of_a_password_counts(database: Database) -> None:
+    known = KnownStore(database, await establish(database))
+    password = StorePassword(known, database, lambda: MORNING)
+    await password.set_first("long enough", "long enough")
+    hashed = await password.proof() or ""
+    words = [f"password {number}" for number in range(5)]
+    done = await asyncio.gather(
+        *(password.replace("long enough", hashed, word) for word in words), return_exceptions=True
+    )
+    (made,) = [one for one in done if isinstance(one, str)]
+    assert [one.code for one in done if isinstance(one, Conflict)] == ["PASSWORD_CHANGED"] * 4
+    assert await password.proof() == made
+    assert await password.verify(words[done.index(made)], made)
+
+
 async def test_the_queue_of_password_checks_is_bounded(database: Database) -> None:
     known = KnownStore(database, await establish(database))
     password = StorePassword(known, database, lambda: MORNING)

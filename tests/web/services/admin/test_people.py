@@ -250,7 +250,7 @@ def test_a_wrong_choice_is_reported_and_can_be_corrected(
 def test_a_person_changes_the_own_password_with_the_current_one(admin: Admin, browser: Browser) -> None:
     made = settled(admin, browser, "svc.BudgetManager")
     browser.sign_in(made["userName"])
-    assert browser.ask("/ui/me").json()["hasPassword"] is True
+    assert browser.ask("/ui/me").json()["passwordAddress"] == "/oauth/password"
     with admin.service.client() as http:
         other = Browser(http).sign_in(made["userName"])
         wrong = browser.change_password("another horse", NEXT)
@@ -295,7 +295,7 @@ def test_nobody_else_changes_a_password(admin: Admin, browser: Browser) -> None:
     ended = browser.http.post("/oauth/password", json=body, headers={"authorization": f"Bearer {token}"})
     assert ended.status_code == 401  # at once, though the token is accepted elsewhere for some seconds
     assert said(admin.post("/oauth/password", body)) == (403, "NO_PASSWORD", None)
-    assert admin.get("/ui/me").json()["hasPassword"] is False
+    assert admin.get("/ui/me").json()["passwordAddress"] is None
     assert browser.log_in(made["userName"]).status_code == 303
 
 

@@ -33,9 +33,10 @@ sap.ui.define(
 
     /** A dialog in which somebody replaces the own password, whose former one proves who sits here. */
     return class OwnPassword {
-      /** `bundle` has the texts `shell.password...`. */
-      constructor(bundle) {
+      /** `bundle` has the texts `shell.password...`; `address` is where the service takes the new password. */
+      constructor(bundle, address) {
         this._bundle = bundle;
+        this._address = address;
         this._password = this._input("own-password", "current-password");
         this._next = this._input("own-password-next", "new-password");
         this._repeated = this._input("own-password-repeated", "new-password");
@@ -106,7 +107,7 @@ sap.ui.define(
         if (newPassword !== this._repeated.getValue()) {
           return {code: MISMATCH, target: "repeated"};
         }
-        await Http.post("/oauth/password", {password: this._password.getValue(), newPassword});
+        await Http.post(this._address, {password: this._password.getValue(), newPassword});
         return null;
       }
 

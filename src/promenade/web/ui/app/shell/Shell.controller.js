@@ -179,7 +179,7 @@ sap.ui.define(
           new Promise((resolve, reject) => sap.ui.require(["promenade/shell/OwnPassword"], resolve, reject)),
           this.getOwnerComponent().getModel("i18n").getResourceBundle()
         ]);
-        new OwnPassword(bundle).open();
+        new OwnPassword(bundle, Session.current().passwordAddress).open();
       },
 
       onColours() {
@@ -216,7 +216,7 @@ sap.ui.define(
             text: "{i18n>shell.signOut}",
             press: () => Session.signOut()
           });
-          const own = Session.current().hasPassword
+          const own = Session.current().passwordAddress
             ? [new Button({icon: "sap-icon://key", text: "{i18n>shell.password}", press: () => this._changePassword()})]
             : [];
           this._sheet = new ActionSheet({buttons: [...own, signOut]});
