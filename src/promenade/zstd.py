@@ -11,7 +11,16 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-__all__ = ["Dictionary", "compressor", "decompress", "decompress_after", "dictionary_id", "following", "train"]
+__all__ = [
+    "Dictionary",
+    "compressor",
+    "decompress",
+    "decompress_after",
+    "decompressor_after",
+    "dictionary_id",
+    "following",
+    "train",
+]
 
 
 class Dictionary:
@@ -66,7 +75,13 @@ def following(level: int, before: bytes, content: bytes) -> bytes:
 
 def decompress_after(before: bytes, frame: bytes) -> bytes:
     """Return the content of a frame made by `following` with the same ``before``."""
-    return zstd.decompress(frame, zstd.ZstdDict(before, is_raw=True).as_prefix)
+    return decompressor_after(before)(frame)
+
+
+def decompressor_after(before: bytes) -> Callable[[bytes], bytes]:
+    """Return a function that is `decompress_after` of ``before``, prepared once for several frames."""
+    prefix = zstd.ZstdDict(before, is_raw=True).as_prefix
+    return lambda frame: zstd.decompress(frame, prefix)
 
 
 def dictionary_id(frame: bytes) -> int:

@@ -8,7 +8,7 @@ for it. A base never has a base itself, so two rows are enough to read any recor
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -20,7 +20,15 @@ from promenade.store.driver.recurring import read_among
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Database, Session
 from promenade.store.pricing.dictionaries import read_dictionaries
-from promenade.zstd import Dictionary, compressor, decompress, decompress_after, dictionary_id, following
+from promenade.zstd import (
+    Dictionary,
+    compressor,
+    decompress,
+    decompress_after,
+    decompressor_after,
+    dictionary_id,
+    following,
+)
 
 _ITERATIONS = table("iterations")
 _LOGS = table("CalculationLogs")
@@ -153,49 +161,81 @@ class PackedRecord:
         return decompress(self.frame, self.dictionary)
 
 
+def unpacked(records: Iterable[PackedRecord]) -> Iterator[bytes]:
+    """Unpack records one after the other; the base of several in a row is unpacked once for all of them."""
+    last: PackedRecord | None = None
+    content = b""
+    after: Callable[[bytes], bytes] | None = None
+    for record in records:
+        whole = record.base or record
+        if whole is not last:
+            last, content, after = whole, whole.unpack(), None
+        if record.base is None:
+            yield content
+        else:
+            after = after or decompressor_after(content)
+            yield after(record.frame)
+
+
+_Key = tuple[str, str, str, int]
+"""Tenant, origin, transaction, counter."""
+
+
 class StoredRecord(NamedTuple):
     """The columns of an iteration that it takes to read its record."""
 
     tenant_id: str
     origin: str
     transaction_id: str
+    transaction_counter: int  # below zero: it is condemned
     base_counter: int | None
     record: bytes
 
     @classmethod
     def of(cls, row: Any) -> StoredRecord:
         """Take the columns from a row that has more."""
-        return cls(row.tenant_id, row.origin, row.transaction_id, row.base_counter, row.record)
+        return cls(row.tenant_id, row.origin, row.transaction_id, row.transaction_counter, row.base_counter, row.record)
+
+    @property
+    def key(self) -> _Key:
+        """The key of the iteration."""
+        return (*self[:3], abs(self.transaction_counter))
+
+    @property
+    def base(self) -> _Key | None:
+        """The key of its base."""
+        return None if self.base_counter is None else (*self[:3], self.base_counter)
 
 
 async def packed_records(session: Session, stored: Sequence[StoredRecord]) -> list[PackedRecord | None]:
     """Return records with the dictionaries and bases that they were made with, in order.
 
-    None: its base has been purged, and the record is about to be. Raises LookupError if a dictionary is not stored.
+    None: its base has been purged, and the record is about to be. A record and the base of others are the same object.
+    Raises LookupError if a dictionary is not stored.
     """
-    bases = await _bases(session, stored)
-    own = {(one.tenant_id, dictionary_id(one.record)) for one in stored if one.base_counter is None}
-    found = await read_dictionaries(session, own | {(key[0], dictionary_id(base)) for key, base in bases.items()})
-
-    def alone(tenant_id: str, frame: bytes) -> PackedRecord:
-        return PackedRecord(frame, found.get((tenant_id, dictionary_id(frame))))
+    frames = {one.key: one.record for one in stored if one.base_counter is None}
+    lacking = {base for one in stored if (base := one.base) is not None and base not in frames}
+    frames |= await _bases(session, lacking)
+    ids = {key: (key[0], dictionary_id(frame)) for key, frame in frames.items()}
+    found = await read_dictionaries(session, set(ids.values()))
+    whole = {key: PackedRecord(frame, found.get(ids[key])) for key, frame in frames.items()}
 
     def packed(one: StoredRecord) -> PackedRecord | None:
-        if one.base_counter is None:
-            return alone(one.tenant_id, one.record)
-        base = bases.get((*one[:3], one.base_counter))
-        return None if base is None else PackedRecord(one.record, None, alone(one.tenant_id, base))
+        if one.base is None:
+            return whole[one.key]
+        base = whole.get(one.base)
+        return None if base is None else PackedRecord(one.record, None, base)
 
     return [packed(one) for one in stored]
 
 
-async def _bases(session: Session, stored: Sequence[StoredRecord]) -> dict[tuple[str, str, str, int], bytes]:
-    """Return the records of the bases, by tenant, origin, transaction and counter. None of them has a base itself."""
+async def _bases(session: Session, wanted: Collection[_Key]) -> dict[_Key, bytes]:
+    """Return the records of these bases. None of them has a base itself."""
     key = (_ITERATIONS.c.tenant_id, _ITERATIONS.c.origin, _ITERATIONS.c.transaction_id)
     # A counter below zero: it is condemned.
-    wanted = {(*one[:3], sign * one.base_counter) for one in stored if one.base_counter for sign in (1, -1)}
+    either = [(*one[:3], sign * one[3]) for one in sorted(wanted) for sign in (1, -1)]
     columns = (*key, _ITERATIONS.c.transaction_counter)
-    rows = await read_among(session, columns, sorted(wanted), _BASE_ROWS.where) if wanted else ()
+    rows = await read_among(session, columns, either, _BASE_ROWS.where)
     return {(*row[:3], abs(row.transaction_counter)): row.record for row in rows}
 
 

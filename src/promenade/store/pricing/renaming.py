@@ -35,7 +35,7 @@ async def rename_in_prices(
     if not transactions:
         return 0
     key = (_ITERATIONS.c.origin, _ITERATIONS.c.transaction_id)
-    columns = (*(_ITERATIONS.c[name] for name in StoredRecord._fields), _ITERATIONS.c.transaction_counter)
+    columns = [_ITERATIONS.c[name] for name in StoredRecord._fields]
     rows = await session.execute(select(*columns).where(one_of(key, transactions)))
     packed = await packed_records(session, [StoredRecord.of(row) for row in rows])
     changed: list[dict[str, Any]] = []

@@ -10,7 +10,7 @@ was shown.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -19,7 +19,7 @@ from typing import NamedTuple
 import msgspec
 
 from promenade.store.driver.unit import Session
-from promenade.store.pricing.packing import PackedRecord
+from promenade.store.pricing.packing import unpacked
 from promenade.store.reports.advice import (
     Evaluation,
     OpenAdvice,
@@ -101,8 +101,8 @@ class _Outcome(msgspec.Struct, frozen=True):
 _RECORD = msgspec.msgpack.Decoder(tuple[msgspec.Raw, msgspec.Raw, msgspec.Raw, str, _Outcome])
 
 
-def _outcome(record: PackedRecord) -> _Outcome:
-    return _RECORD.decode(record.unpack())[4]
+def _outcomes(evaluations: Iterable[Evaluation]) -> Iterator[_Outcome]:
+    return (_RECORD.decode(content)[4] for content in unpacked(one.record for one in evaluations))
 
 
 def _day(at: datetime, time_zone: str | None) -> date:
@@ -122,8 +122,7 @@ async def count_shown(context: Context) -> tuple[int, bool]:
     if not stretch.rows:
         return 0, False
     shown: dict[ShownKey, tuple[str, int]] = {}
-    for row in stretch.rows:
-        outcome = _outcome(row.record)
+    for row, outcome in zip(stretch.rows, _outcomes(stretch.rows), strict=True):
         day = _day(row.evaluated_at, row.time_zone)
         for (kind, promotion_id), name in outcome.advice().items():
             key = (row.tenant_id, kind, promotion_id, day, outcome.currency)
@@ -268,18 +267,15 @@ def _advice_of(sale: LoggedSale, evaluations: Sequence[Evaluation]) -> tuple[dic
     """Return the advice shown up to the confirmed evaluation, each when first shown, and that of the confirmed one."""
     first: dict[Advised, _Shown] = {}
     last: set[Advised] = set()
-    for row in evaluations:
-        counter = abs(row.transaction_counter)
-        if counter > sale.transaction_counter:
-            continue
-        outcome = _outcome(row.record)
+    its_own = [one for one in evaluations if abs(one.transaction_counter) <= sale.transaction_counter]
+    for row, outcome in zip(its_own, _outcomes(its_own), strict=True):
         if outcome.currency != sale.currency:  # the amounts of the baskets cannot be compared
             continue
         advice = outcome.advice()
-        day = _day(row.evaluated_at, row.time_zone)
-        total = Decimal(outcome.grand_total_minor).scaleb(-outcome.exponent)
-        for advised in advice:
-            first.setdefault(advised, _Shown(day, total))
-        if counter == sale.transaction_counter:
+        new = advice.keys() - first.keys()
+        if new:
+            total = Decimal(outcome.grand_total_minor).scaleb(-outcome.exponent)
+            first.update(dict.fromkeys(new, _Shown(_day(row.evaluated_at, row.time_zone), total)))
+        if abs(row.transaction_counter) == sale.transaction_counter:
             last = set(advice)
     return first, last
