@@ -11,6 +11,7 @@ from sqlalchemy import select
 from promenade.store.authoring.faults import BrokenConstraint, guarded
 from promenade.store.authoring.statements import delete_rows, find_keys, insert_rows, read_ids, read_rows, update_rows
 from promenade.store.drafts.ownership import Draft, begin_draft, find_draft, touch_draft
+from promenade.store.driver.recurring import read_among
 from promenade.store.driver.schema import table
 from promenade.store.driver.session import Database
 from promenade.store.driver.tenancy import TenantBreach
@@ -48,6 +49,30 @@ async def test_lists_of_any_length_match_exactly_the_named_rows(database: Databa
 
     await database.write(work, tenant="t1")
     assert len(await names(database, "t1")) == MANY - many
+
+
+@pytest.mark.parametrize("many", [1, 64, 65, 999, 1000, 1001, 2500])
+async def test_any_number_of_values_is_read_whatever_texts_and_integers_they_are(database: Database, many: int) -> None:
+    articles = table("Articles")
+    odd = ("", "'", '"', "\\", "%", "[1]", "null", "\x1f", "é\U0001f600", "N1 ")
+    numbers = [*odd, *(f"N{number}" for number in range(2500))]
+    given = [article(at, article_number=number, version=at % 3) for at, number in enumerate(numbers)]
+    wanted = [(one["article_number"], one["version"] if at % 2 else 7) for at, one in enumerate(given)][:many]
+    listed = select(articles.c.article_number, articles.c.version)
+
+    async def work(session: Session) -> None:
+        await insert_rows(session, "Articles", given)
+        texts = await read_among(session, (articles.c.article_number,), [one for one, _ in wanted], listed.where)
+        assert sorted(row.article_number for row in texts) == sorted(one for one, _ in wanted)
+        both = await read_among(session, (articles.c.article_number, articles.c.version), wanted, listed.where)
+        assert sorted(map(tuple, both)) == sorted(wanted[1::2])
+        whole = await read_among(session, (articles.c.version,), [*range(2, 2 + many)], listed.where)
+        assert {row.version for row in whole} == {2}
+
+    await database.write(work, tenant="t1")
+    assert not await database.read(
+        lambda session: read_among(session, (articles.c.article_number,), numbers, listed.where), tenant="t2"
+    )
 
 
 async def test_nothing_of_another_tenant_is_changed_or_deleted(database: Database) -> None:

@@ -1,7 +1,7 @@
 """Statements that differ in nothing but their values: each made once, and kept (`driver.kept`) for all who come after.
 
 Lists of values are filled up to a power of two, so that there are a few forms of a statement and not one for every
-length. Long lists are rare, and are left to the compiler.
+length. Long lists are one parameter where they can be (`driver.listed`); others are rare, and left to the compiler.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from sqlalchemy import values as listing
 from sqlalchemy.types import TypeEngine
 
 from odata_server.sql.connection import Kept
+from promenade.store.driver.listed import LISTED, can_be_listed, listed, one_of_listed
 from promenade.store.driver.tenancy import Params
 from promenade.store.driver.unit import Session, Statement
 
 LISTED_MAX = 64
+IN_JSON_MAX = 1000  # values in one parameter
 FORMS_MAX = 2000  # clients decide which columns they change together
 
 S = TypeVar("S", Select[Any], Delete)
@@ -66,6 +68,12 @@ async def read_among(
 ) -> list[Any]:
     """Read the rows of `among` for any number of values, some at a time; ``given`` are the statement's parameters."""
     found: list[Any] = []
+    if len(values) > LISTED_MAX and can_be_listed(columns):
+        rows = values if len(columns) > 1 else [(value,) for value in values]
+        kept = _among_many(tuple(columns), session.dialect, build)
+        for start in range(0, len(rows), IN_JSON_MAX):
+            found += await session.execute(kept, {LISTED: listed(rows[start : start + IN_JSON_MAX]), **given})
+        return found
     for start in range(0, len(values), LISTED_MAX):
         statement, params = among(columns, values[start : start + LISTED_MAX], build)
         found += await session.execute(statement, {**params, **given})
@@ -81,6 +89,11 @@ def _among(
         return Kept(build(condition, *of))
     rows = [[parameter(f"value{at}_{place}", one.type) for place, one in enumerate(columns)] for at in range(size)]
     return Kept(build(one_of(columns, rows), *of))
+
+
+@lru_cache(FORMS_MAX)
+def _among_many(columns: tuple[ColumnElement[Any], ...], dialect: str, build: Callable[..., S]) -> Kept:
+    return Kept(build(one_of_listed(columns, dialect)))
 
 
 @lru_cache(FORMS_MAX)

@@ -11,10 +11,11 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Row, Select, and_, false, func, or_, select, text, true, update
+from sqlalchemy import ColumnElement, Row, Select, and_, false, func, or_, select, text, true, update
 
 from odata_server.sql.connection import Kept
-from promenade.store.driver.recurring import among, parameter
+from promenade.store.driver.listed import LISTED, listed, one_of_listed
+from promenade.store.driver.recurring import parameter, read_among
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.driver.upsert import upsert
@@ -194,12 +195,17 @@ async def unreported(
 
 async def mark_reported(session: Session, jobs: Sequence[str]) -> set[str]:
     """Mark sales as counted; return the jobs of those that were not marked before, nor are just being marked."""
-    its = [_JOBS.c.id.in_(jobs), _JOBS.c.reported == false()]
-    if session.dialect == "postgresql":  # another worker that counts some of them is not waited for
+    rows = await session.execute(_marking(session.dialect), {LISTED: listed([(one,) for one in jobs])})
+    return {row.id for row in rows}
+
+
+@cache
+def _marking(dialect: str) -> Kept:
+    its: tuple[ColumnElement[bool], ...] = (one_of_listed((_JOBS.c.id,), dialect), _JOBS.c.reported == false())
+    if dialect == "postgresql":  # another worker that counts some of them is not waited for
         free = select(_JOBS.c.id).where(*its).order_by(_JOBS.c.id).with_for_update(skip_locked=True)
-        its = [_JOBS.c.id.in_([row.id for row in await session.execute(free)])]
-    marking = update(_JOBS).where(*its).values(reported=true())
-    return {row.id for row in await session.execute(marking.returning(_JOBS.c.id))}
+        its = (_JOBS.c.id.in_(free),)
+    return Kept(update(_JOBS).where(*its).values(reported=true()).returning(_JOBS.c.id))
 
 
 async def cancelled(session: Session, limit: int) -> list[CancelledSale]:
@@ -226,7 +232,7 @@ async def read_parts(session: Session, log_ids: Sequence[str]) -> SaleParts:
     """Read the logs of confirmed sales with their items and promotions."""
     if not log_ids:
         return SaleParts((), {}, {})
-    logs = await session.execute(*among((_LOGS.c.id,), log_ids, _select_logs))
+    logs = await read_among(session, (_LOGS.c.id,), log_ids, _select_logs)
     items = {row.id: unpack("CalculationLogItems", row.id, row.lines or ()) for row in logs}
     applied = {row.id: unpack("CalculationLogPromotions", row.id, row.promotions or ()) for row in logs}
     return SaleParts(logs, items, applied)
