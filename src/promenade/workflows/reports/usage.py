@@ -7,11 +7,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from promenade.store.driver.unit import Session
 from promenade.store.reports import usage as store
-from promenade.store.reports.sums import Tally
+from promenade.store.reports.sums import Tally, add_rows
 from promenade.store.reports.undone import Applied, correct_moments, drop_empty
 from promenade.store.reports.uplift import correct_applied
 from promenade.store.reports.usage import PromotionNames
@@ -90,13 +91,6 @@ class _ArticleDiscount(NamedTuple):
         return self.total_discount < 0
 
 
-class _Placed(NamedTuple):
-    """A promotion whose POS groups and articles are to be placed again."""
-
-    promotion_id: str
-    fallen: bool
-
-
 def _applications(sale: LoggedSale) -> Iterator[_Application]:
     given: dict[str, Decimal] = {}
     names: dict[str, str] = {}
@@ -154,44 +148,76 @@ class _Hours:
                 yield last._replace(total_discount=_NOTHING, applications=0, transactions=0)
 
 
+class _Groups:
+    """Applications added up by what ``key`` returns of them, for the tables that ask for no moment."""
+
+    def __init__(self, key: Callable[[_Application], tuple[Any, ...]]) -> None:
+        self._key = key
+        self._found: dict[tuple[Any, ...], list[Any]] = {}
+
+    def add(self, one: _Application) -> None:
+        found = self._found.get(key := self._key(one))
+        if found is None:
+            self._found[key] = [one, one.total_discount, 1]
+        else:
+            found[1] += one.total_discount
+            found[2] += 1
+
+    def facts(self) -> Iterator[_Application]:
+        """Yield one application of each group with the sums of all."""
+        for one, total, count in self._found.values():
+            yield one._replace(total_discount=total, applications=count, transactions=count)
+
+
 _OF_HOURS = (
     "PromotionPerformance", "PromotionPerformanceByCurrency", "PromotionUsageByDay", "PromotionUsageByDayAndHour",
     "PromotionUsageByHour", "PromotionUsageByDayOfWeek", "PromotionHourOfDay", "promotion_utc_days",
     "promotion_utc_months",
 )  # fmt: skip
-_OF_SALES = ("PromotionDiscountDistribution", "promotion_pos_group_sums")
+_OF_BUCKETS = "PromotionDiscountDistribution"
+_OF_POS_GROUPS = "promotion_pos_group_sums"
 _OF_ARTICLES = "promotion_article_sums"
 _TO_BE_PLACED = "promotion_places_due"
 
 
-@fold("usage", tables=("promotion_hours_due", _TO_BE_PLACED, *_OF_HOURS, *_OF_SALES, _OF_ARTICLES))
+@fold("usage", tables=("promotion_hours_due", _TO_BE_PLACED, *_OF_HOURS, _OF_BUCKETS, _OF_POS_GROUPS, _OF_ARTICLES))
 async def add_usage(session: Session, sales: Sequence[LoggedSale], at: datetime, sign: int = 1) -> Write:
     """Add sales to every report about the use of promotions, or take cancelled ones out again."""
-    places, promotions, articles = Tally(_TO_BE_PLACED), Tally(*_OF_SALES), Tally(_OF_ARTICLES)
-    hours, of_hours = _Hours(), Tally(*_OF_HOURS)
+    hours = _Hours()
+    buckets = _Groups(attrgetter("promotion_id", "currency", "bucket_from"))
+    pos_groups = _Groups(attrgetter("promotion_id", "currency", "pos_group_id"))
+    articles = Tally(_OF_ARTICLES)
     pairs: set[tuple[str, str]] = set()
+    fallen: dict[str, bool] = {}  # promotions whose POS groups and articles are to be placed again
     moments: set[Applied] = set()
     for sale in sales:
         for one in _applications(sale):
             hours.add(one)
-            promotions.add(one)
-            places.add(_Placed(one.promotion_id, one.fallen or sign < 0))
+            buckets.add(one)
+            pos_groups.add(one)
             pairs.add((one.promotion_id, one.currency))
-            moments.add(Applied(one.promotion_id, one.currency, one.utc_day, one.confirmed_at))
+            fallen[one.promotion_id] = one.fallen or fallen.get(one.promotion_id, sign < 0)
+            if sign < 0:
+                moments.add(Applied(one.promotion_id, one.currency, one.utc_day, one.confirmed_at))
         for share in _article_discounts(sale):
             articles.add(share)
-            places.add(_Placed(share.promotion_id, share.fallen or sign < 0))
-    for one in hours.facts():
-        of_hours.add(one)
+            fallen[share.promotion_id] = share.fallen or fallen.get(share.promotion_id, sign < 0)
+    added = []
+    for names, found in (_OF_HOURS, hours), ((_OF_BUCKETS,), buckets), ((_OF_POS_GROUPS,), pos_groups):
+        added.append(Tally(*names))
+        for one in found.facts():
+            added[-1].add(one)
+    added.append(articles)
 
     async def write(session: Session) -> int:
         if not pairs:
             return 0
         # These rows first: the ranking also locks them before the sums.
-        await places.write(session)
+        placed = [{"promotion_id": one, "fallen": has_fallen} for one, has_fallen in sorted(fallen.items())]
+        await add_rows(session, _TO_BE_PLACED, placed)
         if sign > 0:
             await store.note_new(session, pairs)
-        written = sum([await one.write(session, sign) for one in (of_hours, promotions, articles)])
+        written = sum([await one.write(session, sign) for one in added])
         if sign < 0:
             await drop_empty(session, moments)
             await correct_moments(session, moments)
