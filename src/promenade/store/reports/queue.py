@@ -5,7 +5,7 @@ The mark is on the job of the sale's asynchronous stage, which every confirmed s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cache
@@ -19,7 +19,6 @@ from promenade.store.driver.recurring import parameter, read_among
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.driver.upsert import upsert
-from promenade.store.sales.log_parts import unpack
 
 _JOBS = table("side_effect_jobs")
 _CONFIRMATIONS = table("confirmations")
@@ -45,15 +44,6 @@ class State:
     rebuild: str | None = None
     cursor_at: datetime | None = None
     cursor_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SaleParts:
-    """Logs of sales, each with its ``time_zone`` and the MessagePack in ``carried``; their items and promotions."""
-
-    logs: Sequence[Row[Any]]
-    items: Mapping[str, Sequence[Any]]
-    applied: Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,14 +218,12 @@ async def mark_taken(session: Session, cancellations: Sequence[str]) -> set[str]
     return {row.id for row in rows}
 
 
-async def read_parts(session: Session, log_ids: Sequence[str]) -> SaleParts:
-    """Read the logs of confirmed sales with their items and promotions."""
-    if not log_ids:
-        return SaleParts((), {}, {})
-    logs = await read_among(session, (_LOGS.c.id,), log_ids, _select_logs)
-    items = {row.id: unpack("CalculationLogItems", row.id, row.lines or ()) for row in logs}
-    applied = {row.id: unpack("CalculationLogPromotions", row.id, row.promotions or ()) for row in logs}
-    return SaleParts(logs, items, applied)
+async def read_logs(session: Session, log_ids: Sequence[str]) -> Sequence[Row[Any]]:
+    """Read the logs of confirmed sales, each with its ``time_zone`` and the MessagePack in ``carried``.
+
+    ``lines`` and ``promotions`` are packed as `store.sales.log_parts` says; None: there are none.
+    """
+    return await read_among(session, (_LOGS.c.id,), log_ids, _select_logs)
 
 
 def _select_logs(condition: Any) -> Select[Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from sqlalchemy import Row, false, func, or_, select, union
@@ -57,8 +57,7 @@ Keys = frozenset[str]
 _NONE: Keys = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class ArticleKeys:
+class ArticleKeys(NamedTuple):
     """The keys of an article besides its number."""
 
     ean: str | None = None

@@ -128,7 +128,7 @@ async def count_portion(
 
     async def look(session: Session) -> tuple[list[Unreported], dict[str, LoggedSale]]:
         found = await store.unreported(session, limit, leave, lane)
-        return found, sales_of(await store.read_parts(session, [one.log_id for one in found if one.log_id is not None]))
+        return found, sales_of(await store.read_logs(session, [one.log_id for one in found if one.log_id is not None]))
 
     found, sales = await context.database.read(look, tenant=tenant_id)
     if not found:
@@ -163,7 +163,7 @@ async def _take_cancelled(context: Context, tenant_id: str, run: Run, limit: int
 
     async def look(session: Session) -> tuple[list[CancelledSale], dict[str, LoggedSale]]:
         found = await store.cancelled(session, limit)
-        return found, sales_of(await store.read_parts(session, [one.log_id for one in found if one.log_id is not None]))
+        return found, sales_of(await store.read_logs(session, [one.log_id for one in found if one.log_id is not None]))
 
     found, sales = await context.database.read(look, tenant=tenant_id)
     if not found:

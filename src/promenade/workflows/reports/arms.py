@@ -27,7 +27,7 @@ from promenade.store.reports.arms import (
     take_stale_days,
 )
 from promenade.store.reports.periods import Edge, Stretch
-from promenade.store.reports.queue import read_parts
+from promenade.store.reports.queue import read_logs
 from promenade.store.reports.trials import load_trials, trials_for
 from promenade.workflows.context import Context
 from promenade.workflows.reports import uplift
@@ -164,7 +164,7 @@ async def _add_logs(context: Context, tenant_id: str, edge: Edge, narrowed: set[
             logs = await next_logs(session, since, until, after, LOGS)
             if not logs:
                 return None, ()
-            sales = sales_of(await read_parts(session, [log_id for _, log_id in logs]))
+            sales = sales_of(await read_logs(session, [log_id for _, log_id in logs]))
             local, _ = await add_up(session, tuple(sales.values()), trials)
             return logs[-1], [(promotion_id, currency, sums) for (promotion_id, _, currency), sums in local.items()]
 

@@ -78,23 +78,27 @@ async def add_up(
     articles = await read_article_keys(session, _article_keys(found))
     local: dict[tuple[str, date, str], DaySums] = {}
     utc: dict[tuple[str, date, str], DaySums] = {}
+    sold: _Sold | None = None
     for one in found:
-        is_converted = _is_converted(one, articles)
-        for days, day in ((local, one.sale.local_at.date()), (utc, one.sale.confirmed_at.date())):
+        if sold is None or sold.sale is not one.sale:  # a sale's arms come one after the other
+            sold = _Sold(one.sale, articles)
+        is_converted = sold.is_targeted(one)
+        discount = 0 if one.recorded is None else thousandths(one.recorded.total_discount)
+        for days, day in ((local, sold.local_day), (utc, sold.utc_day)):
             key = (one.promotion_id, day, one.sale.currency)
             sums = days.get(key)
             if sums is None:
                 sums = days[key] = DaySums(one.kind)
-            _add(sums, one, is_converted)
+            arm = sums.control if one.is_control else sums.treated
+            arm.baskets.add(sold.grand_total)
+            arm.conversions += is_converted
+            arm.discount += discount
+            _name(sums, one)
     return local, utc
 
 
-def _add(sums: DaySums, one: ArmSale, is_converted: bool) -> None:
-    arm = sums.control if one.is_control else sums.treated
-    arm.baskets.add(thousandths(one.sale.grand_total))
-    arm.conversions += is_converted
+def _name(sums: DaySums, one: ArmSale) -> None:
     if one.recorded is not None:
-        arm.discount += thousandths(one.recorded.total_discount)
         sums.promotion_name = one.recorded.promotion_name
     elif one.trial is not None and sums.promotion_name is None:
         sums.promotion_name = one.trial.promotion_name
@@ -104,25 +108,48 @@ def _add(sums: DaySums, one: ArmSale, is_converted: bool) -> None:
 
 def _article_keys(found: Sequence[ArmSale]) -> list[str]:
     """Return the numbers of the articles whose attributes are needed to match them against promotions' targets."""
-    numbers: dict[str, None] = {}
+    numbers: set[str] = set()
+    asks: dict[tuple[str, str], bool] = {}
+    last: LoggedSale | None = None
     for one in found:
-        if one.trial is not None and any(aim.asks_articles for aim in one.trial.aims):
-            numbers.update(dict.fromkeys([line.article_number for line in one.sale.lines if line.quantity > 0]))
+        if one.trial is None or one.sale is last:
+            continue
+        key = one.promotion_id, one.trial.kind
+        if key not in asks:
+            asks[key] = any(aim.asks_articles for aim in one.trial.aims)
+        if asks[key]:
+            last = one.sale
+            numbers.update([line.article_number for line in last.lines if line.is_sold])
     return sorted(numbers)
 
 
-def _is_converted(one: ArmSale, articles: Mapping[str, ArticleKeys]) -> bool:
-    """Whether the basket contains a line that the promotion targets; return lines do not count."""
-    for line in one.sale.lines:
-        if line.quantity <= 0:
-            continue
-        if any(discount.promotion_id == one.promotion_id for discount in line.discounts):
+class _Sold:
+    """What the arms of a sale have in common: its days, its total in thousandths, and the lines that it sold.
+
+    Return lines do not count.
+    """
+
+    __slots__ = ("_discounted", "_lines", "grand_total", "local_day", "sale", "utc_day")
+
+    def __init__(self, sale: LoggedSale, articles: Mapping[str, ArticleKeys]) -> None:
+        sold = [line for line in sale.lines if line.is_sold]
+        self.sale = sale
+        self.local_day = sale.local_at.date()
+        self.utc_day = sale.confirmed_at.date()
+        self.grand_total = thousandths(sale.grand_total)
+        self._discounted = {discount.promotion_id for line in sold for discount in line.discounts}
+        self._lines = [(line.article_number, _keys(line, articles)) for line in sold]
+
+    def is_targeted(self, one: ArmSale) -> bool:
+        """Whether it contains a line that the promotion of one of its arms targets."""
+        if one.promotion_id in self._discounted:
             return True
         if one.trial is not None:
-            keys = _keys(line, articles)
-            if any(aim.hits(line.article_number, keys) for aim in one.trial.aims):
-                return True
-    return False
+            for aim in one.trial.aims:
+                for number, keys in self._lines:
+                    if aim.hits(number, keys):
+                        return True
+        return False
 
 
 def _keys(line: LoggedLine, articles: Mapping[str, ArticleKeys]) -> ArticleKeys:

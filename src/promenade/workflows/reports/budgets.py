@@ -59,7 +59,7 @@ async def add(session: Session, sales: Sequence[LoggedSale], at: datetime, sign:
 
 def _may_charge(sale: LoggedSale) -> bool:
     """Whether a sale may have changed budgets: through a discount or a return."""
-    return any(one.total_discount for one in sale.promotions) or any(line.quantity < 0 for line in sale.lines)
+    return any(one.total_discount for one in sale.promotions) or any(not line.is_sold for line in sale.lines)
 
 
 @refresher("budget rates")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from promenade.store.driver.unit import Database, Session
 from promenade.store.reports import rebuild as store
-from promenade.store.reports.queue import State, hold_state, read_parts, read_state
+from promenade.store.reports.queue import State, hold_state, read_logs, read_state
 from promenade.store.reports.rebuild import Walked
 from promenade.workflows.context import Context
 from promenade.workflows.reports.aggregating import Portion, Run, Stopwatch, add_up, write_sums
@@ -50,7 +50,7 @@ async def _empty(context: Context, tenant_id: str, limit: int) -> Portion:
 async def _count(context: Context, tenant_id: str, run: Run, seen: State, limit: int) -> Portion:
     async def look(session: Session) -> tuple[list[Walked], dict[str, LoggedSale]]:
         found = await store.walk(session, seen, limit)
-        return found, sales_of(await read_parts(session, [one.log_id for one in found if one.is_due]))
+        return found, sales_of(await read_logs(session, [one.log_id for one in found if one.is_due]))
 
     found, sales = await context.database.read(look, tenant=tenant_id)
     seconds = 0.0

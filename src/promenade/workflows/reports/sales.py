@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from promenade.engine.money import minor_digits, split_proportional
-from promenade.store.reports.queue import SaleParts
-from promenade.workflows.settlement.returns import SaleRecord, decode_record
+from promenade.engine.value import value
+from promenade.workflows.settlement.returns import SharedLine, decode_shared
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class LoggedDiscount:
     """The amount one promotion took off one line, as charged."""
 
@@ -23,24 +22,23 @@ class LoggedDiscount:
     amount: Decimal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True)
 class LoggedLine:
-    """A line of a sale; on a return line the quantity and the amounts are negative.
-
-    ``discounts`` are those of sold lines; they add up to ``discount``.
-    """
+    """A line of a sale; on a return line the quantity is negative. ``discounts`` are those of sold lines."""
 
     reference: str
     article_number: str
     article_group_key: str | None
-    quantity: Decimal
-    total: Decimal
-    discount: Decimal
-    net: Decimal
+    quantity_thousandths: int
     discounts: tuple[LoggedDiscount, ...]
 
+    @property
+    def is_sold(self) -> bool:
+        """Whether it is a sale line."""
+        return self.quantity_thousandths > 0
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@value(frozen=True, slots=True)
 class LoggedPromotion:
     """A promotion that applied to a sale (arm None, PILOT or EXPERIMENT), or whose control arm the sale belongs to.
 
@@ -54,7 +52,7 @@ class LoggedPromotion:
     pilot_arm: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True)
 class LoggedSale:
     """A confirmed transaction (CalculationLogs with status CALCULATED) with its lines and promotions.
 
@@ -82,19 +80,22 @@ class LoggedSale:
 
 # ---- read from the logs ---------------------------------------------------------------------------------------------
 
+_NOTHING = Decimal(0)
+
 _Shares = Mapping[str, tuple[LoggedDiscount, ...]]
 
 
-def sales_of(parts: SaleParts) -> dict[str, LoggedSale]:
-    """Return the sales by log ID."""
-    return {log.id: _sale(log, parts.items.get(log.id, ()), parts.applied.get(log.id, ())) for log in parts.logs}
+def sales_of(logs: Iterable[Any]) -> dict[str, LoggedSale]:
+    """Return the sales of logs as `store.reports.queue.read_logs` reads them, by log ID."""
+    return {log.id: _sale(log) for log in logs}
 
 
-def _sale(log: Any, items: Sequence[Any], applied: Sequence[Any]) -> LoggedSale:
+def _sale(log: Any) -> LoggedSale:
+    promotions = tuple([_promotion(packed) for packed in log.promotions or ()])
     shares: _Shares = {}
     if log.carried is not None and log.discount:
-        charged = {row.promotion_id: row.total_discount for row in applied if row.total_discount}
-        shares = _shares(decode_record(log.carried), charged, minor_digits(log.currency))
+        charged = {one.promotion_id: one.total_discount for one in promotions if one.total_discount}
+        shares = _shares(decode_shared(log.carried), charged, minor_digits(log.currency))
     return LoggedSale(
         log_id=log.id,
         origin=log.origin,
@@ -109,56 +110,52 @@ def _sale(log: Any, items: Sequence[Any], applied: Sequence[Any]) -> LoggedSale:
         evaluated_at=log.evaluated_at,
         confirmed_at=log.confirmed_at,
         local_at=log.confirmed_at.astimezone(zone_of(log.time_zone)).replace(tzinfo=None),
-        lines=tuple([_line(item, shares) for item in items]),
-        promotions=tuple([_promotion(row) for row in applied]),
+        lines=tuple([_line(packed, shares) for packed in log.lines or ()]),
+        promotions=promotions,
     )
 
 
-def _line(item: Any, shares: _Shares) -> LoggedLine:
-    return LoggedLine(
-        reference=item.line_reference,
-        article_number=item.article_number,
-        article_group_key=item.article_group_key,
-        quantity=item.quantity,
-        total=item.line_total,
-        discount=item.line_discount,
-        net=item.line_net,
-        discounts=shares.get(item.line_reference, ()),
-    )
+# The values of lines and promotions have the order of `store.sales.log_parts`; only those that reports count are read.
 
 
-def _promotion(row: Any) -> LoggedPromotion:
-    return LoggedPromotion(
-        promotion_id=row.promotion_id,
-        promotion_name=row.promotion_name,
-        total_discount=row.total_discount,
-        points=row.points,
-        pilot_arm=row.pilot_arm,
-    )
+def _line(packed: Sequence[Any], shares: _Shares) -> LoggedLine:
+    reference, article_number, article_group_key, quantity = packed[:4]
+    return LoggedLine(reference, article_number, article_group_key, quantity, shares.get(reference, ()))
 
 
-def _shares(record: SaleRecord, charged: Mapping[str, Decimal], exponent: int) -> _Shares:
+def _promotion(packed: Sequence[Any]) -> LoggedPromotion:
+    promotion_id, name, _, total_discount, _, points, *ends = packed
+    return LoggedPromotion(promotion_id, name, _amount(total_discount, 3), points, ends[1] if len(ends) > 1 else None)
+
+
+@lru_cache(10_000)
+def _amount(units: int, exponent: int) -> Decimal:
+    """Return an amount of units of which ``exponent`` digits are decimals; most amounts are those of other sales."""
+    return Decimal(units).scaleb(-exponent)
+
+
+def _shares(lines: Sequence[SharedLine], charged: Mapping[str, Decimal], exponent: int) -> _Shares:
     """Return the amount each promotion took off each line, as charged.
 
     The record contains the discounts as evaluated. If the till confirmed less, they were reduced proportionally
     (`confirm_rules.settle`); the same rule is applied here.
     """
     places: dict[str, tuple[list[str], list[int]]] = {}
-    for line in record.lines:
+    for line in lines:
         for discount in line.discounts:
             references, amounts = places.setdefault(discount.promotion_id, ([], []))
             references.append(line.reference)
             amounts.append(sum([unit.count * unit.amount_minor for unit in discount.units]))
     booked: dict[str, dict[str, int]] = {}
     for promotion_id, (references, amounts) in places.items():
-        whole = int(charged.get(promotion_id, Decimal(0)).scaleb(exponent))
+        whole = int(charged.get(promotion_id, _NOTHING).scaleb(exponent))
         parts = amounts if whole == sum(amounts) else split_proportional(whole, amounts, amounts)
         for reference, part in zip(references, parts, strict=True):
             if part:
                 of_line = booked.setdefault(reference, {})
                 of_line[promotion_id] = of_line.get(promotion_id, 0) + part
     return {
-        reference: tuple([LoggedDiscount(of, Decimal(minor).scaleb(-exponent)) for of, minor in of_line.items()])
+        reference: tuple([LoggedDiscount(of, _amount(minor, exponent)) for of, minor in of_line.items()])
         for reference, of_line in booked.items()
     }
 

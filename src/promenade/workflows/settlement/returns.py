@@ -188,7 +188,44 @@ def encode_record(record: SaleRecord) -> bytes:
 
 def decode_record(stored: bytes) -> SaleRecord:
     """Decode the record of a confirmation; older ones are not compressed."""
-    return _RECORD.decode(decompress(stored) if stored.startswith(_FRAME) else stored)
+    return _RECORD.decode(_plain(stored))
+
+
+def _plain(stored: bytes) -> bytes:
+    return decompress(stored) if stored.startswith(_FRAME) else stored
+
+
+class SharedUnits(msgspec.Struct, frozen=True):
+    """An `UnitShare`, as read for many sales at once."""
+
+    count: int
+    amount_minor: int
+
+
+class SharedDiscount(msgspec.Struct, frozen=True):
+    """A `CarriedDiscount`, as read for many sales at once."""
+
+    promotion_id: str
+    units: tuple[SharedUnits, ...]
+
+
+class SharedLine(msgspec.Struct, frozen=True):
+    """What a `CarriedLine` says of its discounts."""
+
+    reference: str
+    discounts: tuple[SharedDiscount, ...]
+
+
+class _SharedLines(msgspec.Struct, frozen=True):
+    lines: tuple[SharedLine, ...]
+
+
+_SHARED = msgspec.msgpack.Decoder(_SharedLines)
+
+
+def decode_shared(stored: bytes) -> tuple[SharedLine, ...]:
+    """Decode from the record of a confirmation only how discounts are split."""
+    return _SHARED.decode(_plain(stored)).lines
 
 
 def returned_quantities(lines: Sequence[BasketLine], own_transaction_id: str) -> dict[str, dict[str, int]]:

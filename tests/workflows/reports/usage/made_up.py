@@ -54,15 +54,11 @@ def made_sale(
 
 
 def _line(reference: str, article: str, shares: Mapping[str, str]) -> LoggedLine:
-    taken = sum((Decimal(amount) for amount in shares.values()), Decimal(0))
     return LoggedLine(
         reference=reference,
         article_number=article,
         article_group_key=None,
-        quantity=Decimal(1),
-        total=Decimal(10) + taken,
-        discount=taken,
-        net=Decimal(10),
+        quantity_thousandths=1000,
         discounts=tuple(LoggedDiscount(identity(one), Decimal(amount)) for one, amount in shares.items()),
     )
 
