@@ -69,3 +69,27 @@ async def test_a_set_is_one_statement_on_postgresql(database: Database, monkeypa
     noted = note_statements(monkeypatch, database)
     await add(database, "t1", [row(number, "1", NOW) for number in range(500)])
     assert len([one for one in noted if one.startswith("INSERT")]) == (500 if database.dialect == "sqlite" else 1)
+
+
+@pytest.mark.parametrize("odd", ["", " ", "'", "\\", "\\N", "{,}", "a\x1fb", "\x1f", "\x1e", "NULL", "é\U0001f600"])
+async def test_texts_that_stand_for_something_in_a_set_are_stored_as_they_are(database: Database, odd: str) -> None:
+    def of(number: int, name: str | None) -> dict[str, Any]:
+        sums = dict.fromkeys(_NUMBERS, number) | {column: Decimal(number) for column in _AMOUNTS}
+        named = {"promotion_id": f"p{number}", "day": date(2026, 7, 1), "currency": "EUR"}
+        return named | sums | {"trial": "PILOT", "promotion_name": name, "is_stale": bool(number % 2)}
+
+    rows = [of(0, odd), of(1, None), of(2, "Off"), of(3, odd)]
+
+    async def work(session: Session) -> None:
+        await add_rows(session, "arm_days", rows)
+
+    await database.write(work, tenant="t1")
+    arms = table("arm_days")
+    statement = select(*(arms.c[name] for name in rows[0])).order_by(arms.c.promotion_id)
+    found = await database.read(lambda session: session.execute(statement), tenant="t1")
+    assert [dict(one._mapping) for one in found] == rows
+
+
+_ARMS = [f"{arm}_{name}" for arm in ("treated", "control") for name in ("squares_0", "squares_1", "squares_2")]
+_NUMBERS = [*_ARMS, *(f"{arm}_{name}" for arm in ("treated", "control") for name in ("transactions", "conversions"))]
+_AMOUNTS = ["treated_revenue", "treated_discount", "control_revenue"]

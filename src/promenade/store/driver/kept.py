@@ -41,8 +41,8 @@ class Form:
                     found[at] = given[name] if process is None else process(given[name])
         return found
 
-    def bound_rows(self, given: Sequence[Mapping[str, Any]], scope: Scope) -> list[tuple[Any, ...]]:
-        """Return the values for many runs, worked out column by column; every run gives the same parameters."""
+    def bound_columns(self, given: Sequence[Mapping[str, Any]], scope: Scope) -> list[list[Any]]:
+        """Return the values for many runs, a list for each parameter; every run gives the same ones."""
         count = len(given)
         columns = [[value] * count for value in self.values]
         for at, value, process in self.of_session:
@@ -51,7 +51,7 @@ class Form:
             values = [row[name] for row in given]
             for at, process in self.named.get(name, ()):
                 columns[at] = values if process is None else [process(value) for value in values]
-        return list(zip(*columns, strict=True))
+        return columns
 
     def converted(self, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
         """Convert the driver's rows to the types of the columns."""

@@ -157,7 +157,7 @@ class _PostgresqlSession(Session):
         if many is None:
             await self.execute_many(upsert, rows)
             return
-        for run in many.runs(form.bound_rows(rows, self.scope)):
+        for run in many.runs(form.bound_columns(rows, self.scope)):
             await self._written(*run)
 
     async def run_kept(self, kept: Kept, values: Params) -> Sequence[Sequence[Any]]:
