@@ -59,7 +59,7 @@ async def write(database: Database, place: Place, tenant: str = TENANT, **rest: 
 
 async def check(database: Database, place: Place, tenant: str = TENANT, **rest: Any) -> list[Checked]:
     told: list[Checked] = []
-    await check_archive(database, place, tenant, list(KINDS.values()), tell=told.append, **rest)
+    await check_archive(database, place, tenant, list(KINDS.values()), **{"at": LATER, "tell": told.append, **rest})
     return told
 
 

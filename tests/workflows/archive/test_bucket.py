@@ -70,7 +70,7 @@ async def write(database: Database, place: Place, **rest: Any) -> list[Written]:
 
 async def verdicts(database: Database, place: Place) -> set[str]:
     told: list[Checked] = []
-    await check_archive(database, place, TENANT, list(KINDS.values()), tell=told.append)
+    await check_archive(database, place, TENANT, list(KINDS.values()), at=LATER, tell=told.append)
     return {one.verdict for one in told}
 
 

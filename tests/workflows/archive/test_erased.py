@@ -50,5 +50,5 @@ async def test_a_month_that_is_written_again_names_an_erased_customer_no_more(sh
     assert len(after) == len(before)
     assert [naming(after, other) for other in OTHERS] == [naming(before, other) for other in OTHERS]
     found: list[Checked] = []
-    await check_archive(database, place, shop.tenant, ALL, tell=found.append)
+    await check_archive(database, place, shop.tenant, ALL, at=shop.now[0], tell=found.append)
     assert {one.verdict for one in found} == {"same"}

@@ -67,6 +67,15 @@ class Tenants(Entity, key=("tenant_id",), tenant_owned=False):
         "Whether agents may activate promotions and change those that run; binding approval holds for them, too.",
         label="Agents may activate",
     )
+    sales_log_days = integer(
+        "Days after which logs of sales, with their lines and promotions, are deleted, once a check of the archive has"
+        " found them there; null: never. Sums in reports stay.",
+        minimum=30, maximum=36500, label="Logs of sales are deleted after days",
+    )  # fmt: skip
+    sales_logs_unarchived = boolean(
+        "Whether logs of sales are deleted although no archive has them; null: no.",
+        default=None, label="Logs of sales are deleted without an archive",
+    )  # fmt: skip
 
 
 _OF_OPERATOR = frozenset({"tenant_id", "is_operator", "created_at", "created_by", "modified_at", "modified_by"})

@@ -90,6 +90,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "Reports": ("significanceLevel",),
             "Interfaces": ("masterDataCallbackUrl", "basicForReaders"),
             "Secrets": ("secretDays", "secretOverlapHours", "secretGraceDays"),
+            "Logs": ("salesLogDays", "salesLogsUnarchived"),
         },
         "BasketTests": {
             "Basket": ("request", "pricedAt"),

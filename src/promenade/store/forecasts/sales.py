@@ -16,6 +16,7 @@ from sqlalchemy import ColumnElement, FromClause, Select, and_, func, or_, selec
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.packing import PackedRecord, StoredRecord, packed_records
+from promenade.store.sales.kept import kept_since
 
 _LOGS = table("CalculationLogs")
 _ITERATIONS = table("iterations")
@@ -68,6 +69,12 @@ async def read_windows(session: Session, date_from: date, date_to: date) -> Wind
     return Windows(
         tuple((name, _midnight(date_from, _zone(name)), _midnight(after, _zone(name))) for name in sorted(names))
     )
+
+
+async def kept_in(session: Session, windows: Windows) -> datetime | None:
+    """Return since when logs of the sales are kept; None: all that there were are there."""
+    since = await kept_since(session)
+    return since if since is not None and since > windows.starts else None
 
 
 async def count_sales(session: Session, windows: Windows, recorded_until: datetime, limit: int | None = None) -> int:

@@ -11,6 +11,7 @@ from promenade.store.driver.unit import Session
 
 _PROMOTIONS = table("Promotions")
 _LOGGED = table("calculation_log_blocks")
+_COUNTED = table("PromotionPerformance")
 _STAKEHOLDERS = table("Stakeholders")
 
 _PROMOTION = Kept(select(_PROMOTIONS.c.id).where(_PROMOTIONS.c.id == parameter("id", _PROMOTIONS.c.id.type)))
@@ -19,13 +20,18 @@ _SALE = Kept(
     .where(_LOGGED.c.promotion_id == parameter("id", _LOGGED.c.promotion_id.type))
     .limit(1)
 )
+_FIGURES = Kept(
+    select(_COUNTED.c.promotion_id).where(_COUNTED.c.promotion_id == parameter("id", _COUNTED.c.promotion_id.type))
+)
 _STAKEHOLDER = Kept(select(_STAKEHOLDERS.c.id).where(_STAKEHOLDERS.c.id == parameter("id", _STAKEHOLDERS.c.id.type)))
 
 
 async def knows_promotion(session: Session, promotion_id: str) -> bool:
-    """Return whether the promotion exists, or was deleted but applied to a sale whose log is kept."""
-    values = {"id": promotion_id}
-    return bool(await session.run_kept(_PROMOTION, values)) or bool(await session.run_kept(_SALE, values))
+    """Return whether the promotion exists, or was deleted but applied to a sale: its log is kept, or its figures."""
+    for known in (_PROMOTION, _SALE, _FIGURES):
+        if await session.run_kept(known, {"id": promotion_id}):
+            return True
+    return False
 
 
 async def knows_stakeholder(session: Session, stakeholder_id: str) -> bool:

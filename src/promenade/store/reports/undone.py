@@ -17,6 +17,7 @@ from sqlalchemy import ColumnElement, Select, and_, delete, func, or_, select, u
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.reports.sums import delete_rows
+from promenade.store.sales.kept import kept_since
 from promenade.store.sales.log_parts import part_rows
 
 _LOGS = table("CalculationLogs")
@@ -145,8 +146,14 @@ async def _least_and_most(session: Session, rows: Any, its: ColumnElement[bool])
 
 
 async def _in_logs(session: Session, one: Applied) -> tuple[Any, Any]:
-    """Return when the promotion first and last applied on the day, to sales that were not cancelled."""
+    """Return when the promotion first and last applied on the day, to sales that were not cancelled.
+
+    None: to none, or logs of the day may have been dropped.
+    """
     begins = datetime.combine(one.day, time(), UTC)
+    since = await kept_since(session)
+    if since is not None and begins < since:
+        return None, None
     arm = _LOG_PROMOTIONS.c.pilot_arm
     sales: Select[Any] = (
         select(_LOGS.c.confirmed_at)

@@ -15,6 +15,7 @@ from sqlalchemy.sql.expression import FromClause
 
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
+from promenade.store.sales.kept import MARKS, SALES
 from promenade.store.sales.log_parts import part_rows
 
 __all__ = ["Difference", "read_differences"]
@@ -102,7 +103,9 @@ def _of_sales() -> Iterator[tuple[str, Select[Any]]]:
         _LOGS, and_(*(_CONFIRMATIONS.c[one] == _LOGS.c[one] for one in ("tenant_id", *sale)))
     )
     named = (_CONFIRMATIONS.c.tenant_id, *(_CONFIRMATIONS.c[one] for one in sale))
-    yield "logs of confirmed sales", select(*named).select_from(logged).where(_LOGS.c.id.is_(None))
+    marked = logged.outerjoin(MARKS, and_(MARKS.c.tenant_id == _CONFIRMATIONS.c.tenant_id, MARKS.c.kind == SALES))
+    kept = or_(MARKS.c.purged_before.is_(None), _CONFIRMATIONS.c.confirmed_at >= MARKS.c.purged_before)
+    yield "logs of confirmed sales", select(*named).select_from(marked).where(_LOGS.c.id.is_(None), kept)
     last = (
         select(
             _ITERATIONS.c.tenant_id,

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from promenade.store.archive.reading import Kind, Page, Place, columns_of, first_after, read_page, read_times
 from promenade.store.driver.unit import Database, Session
+from promenade.store.sales.kept import kept_since
 from promenade.workflows.archive.months import Month
 from promenade.workflows.pace import Pacer
 
@@ -66,6 +67,11 @@ async def _by_id(database: Database, tenant_id: str, kind: Kind) -> set[Month]:
             return found
 
 
+async def dropped_before(database: Database, tenant_id: str, kind: Kind) -> datetime | None:
+    """Return the time before which rows of a kind may have been deleted; None: all are there."""
+    return await database.read(kept_since, tenant=tenant_id) if kind.name == "calculation_logs" else None
+
+
 def passes(kind: Kind, months: Sequence[Month]) -> Iterator[list[Month]]:
     """Yield the months that are read together."""
     rest = iter(months)
@@ -73,9 +79,20 @@ def passes(kind: Kind, months: Sequence[Month]) -> Iterator[list[Month]]:
         yield some
 
 
-async def stream(database: Database, tenant_id: str, kind: Kind, sinks: Mapping[Month, Sink], pacer: Pacer) -> None:
-    """Read the rows of these months once and give them to the sinks, in short units of work that pause for tills."""
+async def stream(
+    database: Database,
+    tenant_id: str,
+    kind: Kind,
+    sinks: Mapping[Month, Sink],
+    pacer: Pacer,
+    since: datetime | None = None,
+) -> None:
+    """Read the rows of these months once and give them to the sinks, in short units of work that pause for tills.
+
+    ``since``: only rows from this time on.
+    """
     begins, ends = min(sinks).begins, max(sinks).ends
+    begins = max(begins, since or begins)
     async for page in _pages(database, tenant_id, partial(read_page, kind=kind, begins=begins, ends=ends), pacer):
         for table, rows in page.rows.items():
             for month, own in _by_month(kind, table, rows):

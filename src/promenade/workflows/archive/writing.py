@@ -23,7 +23,7 @@ from promenade.workflows.archive import manifests
 from promenade.workflows.archive.manifests import File, Manifest
 from promenade.workflows.archive.months import SETTLED_DAYS, Month, is_finished
 from promenade.workflows.archive.places import Place, place_errors
-from promenade.workflows.archive.streaming import Rows, months_with_rows, passes, stream
+from promenade.workflows.archive.streaming import Rows, dropped_before, months_with_rows, passes, stream
 from promenade.workflows.archive.tables import Sums, add_sums, as_table, schema_of, sums_of_rows
 from promenade.workflows.pace import NO_REST, Pacer
 
@@ -194,8 +194,8 @@ async def write_archive(
     """Archive the finished months of a tenant's kinds, from ``since`` (None: the first row) to ``until``, inclusive.
 
     Months that are archived are passed over; with ``again`` they are read anew, and replaced if their rows have
-    changed. ``tell`` gets each table's month when its files are there. Raises Conflict (ARCHIVE_BUSY,
-    ARCHIVE_HAS_MORE) and Unavailable (ARCHIVE_UNAVAILABLE).
+    changed. Months whose rows were dropped are passed over, too. ``tell`` gets each table's month when its files are
+    there. Raises Conflict (ARCHIVE_BUSY, ARCHIVE_HAS_MORE) and Unavailable (ARCHIVE_UNAVAILABLE).
     """
     with place_errors(), place.writing() as aside:
         run = _Run(place, aside, tenant_id, at)
@@ -203,12 +203,14 @@ async def write_archive(
             months = set(await months_with_rows(database, tenant_id, kind))
             if again:  # of which the database may have no row any more
                 months |= {one for table in kind.tables for one in manifests.months_in(place, table, tenant_id)}
+            dropped = await dropped_before(database, tenant_id, kind)
             wanted = [
                 month
                 for month in sorted(months)
                 if (since or month) <= month <= (until or month)
                 and is_finished(month, at, settled_days)
-                and (again or not _is_archived(place, tenant_id, kind, month))
+                and (dropped is None or dropped < month.ends)
+                and (_may_be_replaced(month, again, dropped) or not _is_archived(place, tenant_id, kind, month))
             ]
             for some in passes(kind, wanted):
                 sinks = {month: _Month(kind, month, aside, sizes or Sizes()) for month in some}
@@ -236,6 +238,11 @@ def _finish(run: _Run, month: Month, sink: _Month) -> list[Written]:
 def _has_manifest(run: _Run, month: Month, sink: _Month) -> bool:
     folders = (manifests.folder_of(table, run.tenant_id, month) for table in sink.tables)
     return any(manifests.read_manifest(run.place, folder) is not None for folder in folders)
+
+
+def _may_be_replaced(month: Month, again: bool, dropped: datetime | None) -> bool:
+    """Whether a month that is archived is read again: of one that rows were dropped from the archive has more."""
+    return again and (dropped is None or dropped <= month.begins)
 
 
 def _is_archived(place: Place, tenant_id: str, kind: Kind, month: Month) -> bool:

@@ -66,6 +66,9 @@ def _check(unit: Unit, write: Write, *, by_operator: bool) -> None:
     if after["secret_grace_days"] is not None and after["secret_days"] is None:
         message = "secretGraceDays counts from secretDays: set that, too."
         unit.faults.add(Detail("SET_TOGETHER", message, write.target("secret_days")))
+    if after["sales_logs_unarchived"] and after["sales_log_days"] is None:
+        message = "salesLogsUnarchived says how logs go after salesLogDays: set that, too."
+        unit.faults.add(Detail("SET_TOGETHER", message, write.target("sales_log_days")))
     url = after[_CALLBACK]
     if url and write.differs(_CALLBACK):
         fault = callback_fault(url, unit.http_hosts, write.target(_CALLBACK))

@@ -20,6 +20,7 @@ from promenade.store.pricing.dictionaries import newest_dictionary
 from promenade.store.pricing.packing import BASE_FOR
 from promenade.store.pricing.renaming import rename_in_prices
 from promenade.store.sales import confirmations
+from promenade.store.sales.kept import kept_since
 from promenade.store.sales.log_parts import unpack
 from promenade.workflows.clockwork.jobs import JobResult, clock_job
 from promenade.workflows.clockwork.paced import Pace
@@ -160,6 +161,9 @@ class _Step:
         bookings = await store.pick(self.session, store.POINTS, self.old, ROWS, *aged)
         if bookings:
             await store.move_points(self.session, sum(one.points for one in bookings), self.old, self.new)
+            if await kept_since(self.session) is not None:  # the record of a sale whose log was dropped
+                for transaction_id, origin in sorted({(one.transaction_id, one.origin) for one in bookings}):
+                    await self._record(origin, transaction_id)
             # A return of somebody else has taken points back.
             await self._jobs({(one.origin, one.transaction_id, one.transaction_counter) for one in bookings})
             await self._events({one.created_at for one in bookings})

@@ -34,7 +34,7 @@ from promenade.engine.forecasting import Tally, as_if_it_ran
 from promenade.errors import Conflict, Invalid, NotFound, TooMany
 from promenade.store.driver.unit import Session
 from promenade.store.forecasts.runs import Plan, Subject, forget_before, insert_forecast, queue, read_subject
-from promenade.store.forecasts.sales import Windows, count_sales, read_windows
+from promenade.store.forecasts.sales import Windows, count_sales, kept_in, read_windows
 from promenade.workflows.context import Context
 from promenade.workflows.forecasts.replay import Replaying
 from promenade.workflows.forecasts.results import children_of, finished
@@ -65,6 +65,7 @@ class Forecast:
     promotion_id: str
     content_hash: str
     plan: Plan
+    windows: Windows
     tally: Tally
     at: datetime
     total: int | None
@@ -119,10 +120,18 @@ async def prepare_forecast(
             replaying = Replaying(context, tenant_id, "", plan, Tally(deepcopy(subject.budgets)))
             if await _replay_all(replaying, windows, at, seconds_max):
                 return Forecast(
-                    promotion_id, subject.content_hash, plan, replaying.tally, at, total, replaying.customers, True
+                    promotion_id,
+                    subject.content_hash,
+                    plan,
+                    windows,
+                    replaying.tally,
+                    at,
+                    total,
+                    replaying.customers,
+                    True,
                 )
     counted = total if total <= baskets_max else None
-    return Forecast(promotion_id, subject.content_hash, plan, Tally(subject.budgets), at, counted, 0, False)
+    return Forecast(promotion_id, subject.content_hash, plan, windows, Tally(subject.budgets), at, counted, 0, False)
 
 
 async def _replay_all(replaying: Replaying, windows: Windows, until: datetime, seconds_max: float) -> bool:
@@ -158,7 +167,8 @@ async def store_forecast(session: Session, forecast: Forecast, *, user: str, new
         "modified_by": user,
     }
     if forecast.is_done:
-        row |= {"started_at": at, **finished(forecast.tally, forecast.customers, at)}
+        since = await kept_in(session, forecast.windows)
+        row |= {"started_at": at, **finished(forecast.tally, forecast.customers, at, since)}
         await insert_forecast(session, row, children_of(forecast_id, forecast.tally, at, new_id))
         return forecast_id
     if not await queue(session, forecast_id, plan, forecast.tally, at=at, unfinished_max=UNFINISHED_MAX):

@@ -26,8 +26,8 @@ def so_far(tally: Tally, total: int, at: datetime) -> Columns:
     }
 
 
-def finished(tally: Tally, customers: int, at: datetime) -> Columns:
-    """The columns of a finished forecast."""
+def finished(tally: Tally, customers: int, at: datetime, kept_since: datetime | None = None) -> Columns:
+    """The columns of a finished forecast; ``kept_since``: earlier sales of its period may be gone."""
     return {
         "status": "COMPLETED",
         "progress": 100,
@@ -38,16 +38,17 @@ def finished(tally: Tally, customers: int, at: datetime) -> Columns:
         "applications": tally.applications,
         "customers_affected": customers,
         "points": tally.points,
-        "message": _message(tally),
+        "message": _message(tally, kept_since),
         "completed_at": at,
         "modified_at": at,
     }
 
 
-def _message(tally: Tally) -> str:
+def _message(tally: Tally, kept_since: datetime | None) -> str:
+    since = "" if kept_since is None else f" Logs of sales are kept since {kept_since:%Y-%m-%d}."
     if not tally.baskets + tally.skipped:
-        return "No sale was confirmed in this period."
-    message = f"The promotion would have applied to {tally.affected} of {tally.baskets} sales."
+        return f"There is no sale of this period.{since}" if since else "No sale was confirmed in this period."
+    message = f"The promotion would have applied to {tally.affected} of {tally.baskets} sales.{since}"
     if tally.skipped:
         message += f" Left out: {tally.skipped}, because their pricing data is not stored here."
     return message

@@ -15,7 +15,7 @@ from promenade.store.driver.leases import FORECASTS
 from promenade.store.driver.unit import Session
 from promenade.store.forecasts import runs as forecasts
 from promenade.store.forecasts.runs import ForecastJob
-from promenade.store.forecasts.sales import Cursor, Windows, count_sales, read_windows
+from promenade.store.forecasts.sales import Cursor, Windows, count_sales, kept_in, read_windows
 from promenade.workflows.context import Context
 from promenade.workflows.forecasts.replay import Replaying
 from promenade.workflows.forecasts.results import children_of, finished, so_far
@@ -86,7 +86,9 @@ async def _stretch(context: Context, job: ForecastJob, seconds: float) -> None:
         if time.monotonic() - began > seconds:
             break
     if is_last:
-        await context.database.write(lambda session: _finish(context, session, job, replaying), tenant=job.tenant_id)
+        await context.database.write(
+            lambda session: _finish(context, session, job, replaying, standing.windows), tenant=job.tenant_id
+        )
     elif cursor is not None:
         reached_to, counted = cursor, total
         await context.database.write(
@@ -113,13 +115,15 @@ async def _save(
         await forecasts.note_start(session, job.forecast_id, at)
 
 
-async def _finish(context: Context, session: Session, job: ForecastJob, replaying: Replaying) -> None:
+async def _finish(context: Context, session: Session, job: ForecastJob, replaying: Replaying, windows: Windows) -> None:
     at, tally = context.clock(), replaying.tally
     customers = await forecasts.drop_job(session, job, replaying.uses)
     if customers is None:
         return
     await forecasts.note_start(session, job.forecast_id, at)
-    await forecasts.set_columns(session, job.forecast_id, finished(tally, customers, at))
+    await forecasts.set_columns(
+        session, job.forecast_id, finished(tally, customers, at, await kept_in(session, windows))
+    )
     await forecasts.insert_children(session, children_of(job.forecast_id, tally, at, context.new_id))
 
 

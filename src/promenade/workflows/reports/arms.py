@@ -40,7 +40,7 @@ from promenade.workflows.reports.arms_results import (
     result_of,
     results_by_currency,
 )
-from promenade.workflows.reports.exports import Period, export
+from promenade.workflows.reports.exports import Period, export, require_kept
 from promenade.workflows.reports.folds import Write, fold, refresher
 from promenade.workflows.reports.sales import LoggedSale, sales_of
 
@@ -147,12 +147,12 @@ async def _sums(context: Context, period: Period) -> Sums:
 
     narrowed, found = await context.database.read(work, tenant=period.tenant_id)
     for edge in stretch.edges if narrowed != set() else ():
-        await _add_logs(context, period.tenant_id, edge, narrowed, found)
+        await _add_logs(context, period, edge, narrowed, found)
     return found
 
 
-async def _add_logs(context: Context, tenant_id: str, edge: Edge, narrowed: set[str] | None, found: Sums) -> None:
-    since, until = edge
+async def _add_logs(context: Context, period: Period, edge: Edge, narrowed: set[str] | None, found: Sums) -> None:
+    tenant_id, (since, until) = period.tenant_id, edge
     loading = partial(load_trials, since=since - _PRICED_BEFORE, until=until + _DAY)
     trials = await context.database.read(loading, tenant=tenant_id)
     after: tuple[datetime, str] | None = None
@@ -161,6 +161,7 @@ async def _add_logs(context: Context, tenant_id: str, edge: Edge, narrowed: set[
         async def work(
             session: Session, after: tuple[datetime, str] | None = after
         ) -> tuple[tuple[datetime, str] | None, Iterable[tuple[str, str, DaySums]]]:
+            await require_kept(session, period)
             logs = await next_logs(session, since, until, after, LOGS)
             if not logs:
                 return None, ()

@@ -19,7 +19,7 @@ from promenade.store.reports.budgets import Burn, Burning, Cost
 from promenade.store.reports.periods import Stretch
 from promenade.store.reports.sums import Tally
 from promenade.workflows.context import Context
-from promenade.workflows.reports.exports import Period, Row, export
+from promenade.workflows.reports.exports import Period, Row, export, require_kept
 from promenade.workflows.reports.folds import Write, fold, refresher
 from promenade.workflows.reports.sales import LoggedSale
 
@@ -91,9 +91,12 @@ async def reckon(context: Context, tenant_id: str, at: datetime) -> int:
 async def _budgets(context: Context, period: Period) -> AsyncIterator[_Budgets]:
     """Yield the budgets of a period in portions, each with its consumption in the period."""
     stretch, after = Stretch.of(period.since, period.until), ""
-    edges = await context.database.read(
-        lambda session: store.sum_edges(session, stretch, period.promotion_id), tenant=period.tenant_id
-    )
+
+    async def look(session: Session) -> Mapping[str, Cost]:
+        await require_kept(session, period)
+        return await store.sum_edges(session, stretch, period.promotion_id)
+
+    edges = await context.database.read(look, tenant=period.tenant_id)
 
     async def work(session: Session) -> _Budgets:
         found = await store.budgets_after(

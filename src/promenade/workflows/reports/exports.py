@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from types import MappingProxyType
 from typing import Any
 
 from promenade.errors import Detail, Invalid, NotFound
 from promenade.model.reports.operations import export_columns, export_filename
 from promenade.store.driver.unit import Session
+from promenade.store.reports.periods import Stretch
 from promenade.store.reports.subjects import knows_promotion, knows_stakeholder
+from promenade.store.sales.kept import kept_since
 from promenade.workflows.context import Context
 
 
@@ -97,8 +99,9 @@ class ExportOrder:
 async def begin_export(context: Context, tenant_id: str, order: ExportOrder) -> tuple[Export, AsyncIterator[Row]]:
     """Return the requested export and its rows, none of which has been read yet.
 
-    Raises Invalid (UNKNOWN_CODE for an unknown report type, PERIOD_EMPTY if the end is not after the beginning), and
-    NotFound (NOT_FOUND) for a promotion or a stakeholder that the tenant does not have.
+    Raises Invalid (UNKNOWN_CODE for an unknown report type, PERIOD_EMPTY if the end is not after the beginning,
+    PERIOD_NOT_KEPT as `require_kept`), and NotFound (NOT_FOUND) for a promotion or a stakeholder that the tenant does
+    not have.
     """
     wanted = exports().get(order.report_type)
     faults: list[Detail] = []
@@ -118,11 +121,28 @@ async def begin_export(context: Context, tenant_id: str, order: ExportOrder) -> 
         stakeholder_id=None if order.stakeholder_id is None else order.stakeholder_id.lower(),
     )
     await _require_subjects(context, period)
+    await context.database.read(lambda session: require_kept(session, period), tenant=tenant_id)
     return wanted, wanted.rows(context, period)
 
 
 def _within(moment: datetime) -> datetime:
     return min(max(moment.astimezone(UTC), _FIRST), _LAST)
+
+
+async def require_kept(session: Session, period: Period) -> None:
+    """Raise Invalid (PERIOD_NOT_KEPT) if an end of the period needs logs of sales that were dropped.
+
+    Whole days of UTC are read from sums. Exports ask again in the session in which they read logs.
+    """
+    since = await kept_since(session)
+    if since is None:
+        return
+    for begins, _ in Stretch.of(period.since, period.until).edges:
+        if begins < since:
+            is_first = begins == period.since and begins.time() != time()
+            target, moment = ("dateFrom", period.since) if is_first else ("dateTo", period.until)
+            message = f"Sales before {since:%Y-%m-%d} are kept by the day: {target} must be a midnight of UTC, and not"
+            raise Invalid("PERIOD_NOT_KEPT", f"{message} {moment:%Y-%m-%dT%H:%M:%SZ}.", target)
 
 
 async def _require_subjects(context: Context, period: Period) -> None:

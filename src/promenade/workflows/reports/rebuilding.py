@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from promenade.errors import Conflict
 from promenade.store.driver.unit import Database, Session
 from promenade.store.reports import rebuild as store
 from promenade.store.reports.queue import State, hold_state, read_logs, read_state
 from promenade.store.reports.rebuild import Walked
+from promenade.store.sales.kept import kept_since
 from promenade.workflows.context import Context
 from promenade.workflows.reports.aggregating import Portion, Run, Stopwatch, add_up, write_sums
 from promenade.workflows.reports.folds import folds
@@ -15,8 +17,19 @@ EMPTIED_FOR_EACH = 10  # rows deleted in place of counting one sale
 
 
 async def begin_rebuild(database: Database, tenant_id: str) -> None:
-    """Start a rebuild of the tenant's sales reports by the worker. The reports are incomplete until it is done."""
-    await database.write(store.begin, tenant=tenant_id)
+    """Start a rebuild of the tenant's sales reports by the worker. The reports are incomplete until it is done.
+
+    Raises Conflict (LOGS_NOT_KEPT) if logs were dropped: figures of their sales could not be counted again.
+    """
+
+    async def work(session: Session) -> None:
+        await store.begin(session)  # first: from now on no log is dropped
+        since = await kept_since(session)
+        if since is not None:
+            message = f"Logs of sales before {since:%Y-%m-%d} are not kept: their figures would be lost."
+            raise Conflict("LOGS_NOT_KEPT", message, "tenantId")
+
+    await database.write(work, tenant=tenant_id)
 
 
 async def rebuild_portion(context: Context, tenant_id: str, run: Run, limit: int) -> Portion | None:

@@ -18,7 +18,7 @@ from promenade.store.reports.uplift import correct_applied
 from promenade.store.reports.usage import PromotionNames
 from promenade.workflows.context import Context
 from promenade.workflows.reports.arms_pace import in_portions
-from promenade.workflows.reports.exports import Period, Row, export
+from promenade.workflows.reports.exports import Period, Row, export, require_kept
 from promenade.workflows.reports.folds import Write, fold, refresher
 from promenade.workflows.reports.sales import LoggedSale
 
@@ -263,6 +263,7 @@ async def promotion_performance(context: Context, period: Period) -> AsyncIterat
     """Yield the promotions that applied within the period, by currency, the highest total discount first."""
 
     async def look(session: Session) -> dict[tuple[str, str], dict[str, Any]]:
+        await require_kept(session, period)
         sums = await store.sums_of(session, period.since, period.until, period.promotion_id)
         if period.stakeholder_id is None:
             return sums

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Protocol
 
@@ -27,6 +28,7 @@ from promenade.store.pricing.iterations import find_iteration
 from promenade.store.sales import cancellations, confirmations, jobs
 from promenade.store.sales.calculation_logs import CancelledLog, cancel_log
 from promenade.store.sales.confirmations import Sale
+from promenade.store.sales.kept import kept_since
 from promenade.store.sales.loyalty import PointsRow, book_points
 from promenade.store.sales.usage import uncount_applications
 from promenade.store.webhooks.outbox import emit
@@ -140,8 +142,8 @@ async def cancel(context: Context, tenant_id: str, command: CancelCommand) -> by
     """Undo a confirmed sale and return the JSON of a CancelResponse; a repeat gets the same bytes.
 
     Raises NotFound (ITERATION_NOT_FOUND), Conflict (TRANSACTION_NOT_CONFIRMED; TRANSACTION_ALREADY_CONFIRMED: another
-    iteration was confirmed; COUPONS_VALID_AGAIN: see `_require_coupons_spent`) and Unavailable; then nothing is
-    changed.
+    iteration was confirmed; COUPONS_VALID_AGAIN: see `_require_coupons_spent`; SALE_NOT_KEPT: its log was dropped) and
+    Unavailable; then nothing is changed.
     """
     named = await context.database.read(lambda session: look_up(context, session, command), tenant=tenant_id)
     cancellation_id = context.new_id()
@@ -249,6 +251,8 @@ async def commit_cancellation(
     await finish_claims(context, session, origin, transaction_id, counter)
     earned = await end_earned(context, session, origin, transaction_id, at, is_cancelled=True)
     log = None if log_id is None else await cancel_log(session, log_id, reason=command.reason, at=at)
+    if log is None:
+        await _require_kept(session, confirmed_at)
     await emit(session, _event(command, undoing, log, spent, earned), event_id=context.new_id(), at=at)
     response = _response(command, undoing, spent, earned)
     await forget_tallies(session, confirmed_at)
@@ -263,6 +267,14 @@ async def commit_cancellation(
     if shares is not None:
         await shares.after_cancel(session, promotion_ids, spent, undoing.moves_here())
     return Cancelled(response, is_new=True)
+
+
+async def _require_kept(session: Session, confirmed_at: datetime) -> None:
+    """Raise Conflict (SALE_NOT_KEPT) if the log of a sale of this time was dropped: it says what to count back."""
+    since = await kept_since(session)
+    if since is not None and confirmed_at < since:
+        message = f"Logs of sales before {since:%Y-%m-%d} are not kept: goods of then can only be returned."
+        raise Conflict("SALE_NOT_KEPT", message, "transactionId")
 
 
 async def _require_coupons_spent(session: Session, record: SaleRecord, held: Mapping[tuple[str, str], Sale]) -> None:

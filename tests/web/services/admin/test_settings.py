@@ -37,6 +37,8 @@ DEFAULTS: dict[str, Any] = {
     "secretOverlapHours": None,
     "secretGraceDays": None,
     "agentsMayActivate": False,
+    "salesLogDays": None,
+    "salesLogsUnarchived": None,
 }
 
 
@@ -74,6 +76,13 @@ def test_every_setting_of_the_command_line_is_here_with_its_default(admin: Admin
     assert row.keys() - given == DEFAULTS.keys()
     declared = {field.wire for field in model.entity("Tenants").fields} - given
     assert declared == DEFAULTS.keys()
+
+
+def test_how_logs_are_deleted_needs_when(admin: Admin) -> None:
+    refused = admin.patch(ADDRESS, {"salesLogsUnarchived": True})
+    assert fault(refused)[:2] == (400, "SET_TOGETHER")
+    assert fault(admin.patch(ADDRESS, {"salesLogDays": 29}))[0] == 400
+    assert admin.patch(ADDRESS, {"salesLogDays": 30, "salesLogsUnarchived": True}).status_code == 200
 
 
 def test_what_is_saved_together_is_in_force_at_once_and_audited_with_both_values(admin: Admin) -> None:

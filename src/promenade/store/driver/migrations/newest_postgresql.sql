@@ -2159,6 +2159,25 @@ CREATE POLICY tenant ON report_state
 	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
 	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
 
+CREATE TABLE retention_marks (
+	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
+	kind VARCHAR(20) COLLATE "C" NOT NULL,
+	purged_before TIMESTAMP WITH TIME ZONE,
+	spared_before TIMESTAMP WITH TIME ZONE,
+	unchanged_since TIMESTAMP WITH TIME ZONE,
+	archived_before TIMESTAMP WITH TIME ZONE,
+	archived_at TIMESTAMP WITH TIME ZONE,
+	CONSTRAINT pk_retention_marks__key PRIMARY KEY (tenant_id, kind)
+);
+
+ALTER TABLE retention_marks ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE retention_marks FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON retention_marks
+	USING (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no')
+	WITH CHECK (CASE current_setting('promenade.tenant', true) WHEN tenant_id THEN 'own' WHEN '*' THEN 'any' ELSE 'no' END <> 'no');
+
 CREATE TABLE schema_compatibility (
 	works_with VARCHAR(32) COLLATE "C" NOT NULL,
 	CONSTRAINT pk_schema_compatibility__key PRIMARY KEY (works_with)
@@ -2370,6 +2389,8 @@ CREATE TABLE tenants (
 	approval_currency VARCHAR(3) COLLATE "C",
 	approver_scope VARCHAR(30) COLLATE "C" NOT NULL,
 	agents_may_activate BOOLEAN NOT NULL,
+	sales_log_days INTEGER,
+	sales_logs_unarchived BOOLEAN,
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	created_by VARCHAR(255) COLLATE "C",
 	modified_at TIMESTAMP WITH TIME ZONE NOT NULL,
@@ -2385,7 +2406,9 @@ CREATE TABLE tenants (
 	CONSTRAINT ck_tenants__points_per_currency_unit_min CHECK (points_per_currency_unit >= 0),
 	CONSTRAINT ck_tenants__significance_level_min CHECK (significance_level >= 0.001),
 	CONSTRAINT ck_tenants__significance_level_max CHECK (significance_level <= 0.500),
-	CONSTRAINT ck_tenants__approval_from_amount_min CHECK (approval_from_amount >= 0)
+	CONSTRAINT ck_tenants__approval_from_amount_min CHECK (approval_from_amount >= 0),
+	CONSTRAINT ck_tenants__sales_log_days_min CHECK (sales_log_days >= 30),
+	CONSTRAINT ck_tenants__sales_log_days_max CHECK (sales_log_days <= 36500)
 );
 
 CREATE TABLE till_keys (

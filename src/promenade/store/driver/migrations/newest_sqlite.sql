@@ -1505,6 +1505,17 @@ CREATE TABLE report_state (
 	CONSTRAINT pk_report_state__key PRIMARY KEY (tenant_id)
 );
 
+CREATE TABLE retention_marks (
+	tenant_id VARCHAR(36) NOT NULL,
+	kind VARCHAR(20) NOT NULL,
+	purged_before BIGINT,
+	spared_before BIGINT,
+	unchanged_since BIGINT,
+	archived_before BIGINT,
+	archived_at BIGINT,
+	CONSTRAINT pk_retention_marks__key PRIMARY KEY (tenant_id, kind)
+);
+
 CREATE TABLE schema_compatibility (
 	works_with VARCHAR(32) NOT NULL,
 	CONSTRAINT pk_schema_compatibility__key PRIMARY KEY (works_with)
@@ -1668,6 +1679,8 @@ CREATE TABLE tenants (
 	approval_currency VARCHAR(3),
 	approver_scope VARCHAR(30) NOT NULL,
 	agents_may_activate BOOLEAN NOT NULL,
+	sales_log_days INTEGER,
+	sales_logs_unarchived BOOLEAN,
 	created_at BIGINT NOT NULL,
 	created_by VARCHAR(255),
 	modified_at BIGINT NOT NULL,
@@ -1683,7 +1696,9 @@ CREATE TABLE tenants (
 	CONSTRAINT ck_tenants__points_per_currency_unit_min CHECK (points_per_currency_unit >= 0),
 	CONSTRAINT ck_tenants__significance_level_min CHECK (significance_level >= 1),
 	CONSTRAINT ck_tenants__significance_level_max CHECK (significance_level <= 500),
-	CONSTRAINT ck_tenants__approval_from_amount_min CHECK (approval_from_amount >= 0)
+	CONSTRAINT ck_tenants__approval_from_amount_min CHECK (approval_from_amount >= 0),
+	CONSTRAINT ck_tenants__sales_log_days_min CHECK (sales_log_days >= 30),
+	CONSTRAINT ck_tenants__sales_log_days_max CHECK (sales_log_days <= 36500)
 );
 
 CREATE TABLE till_keys (

@@ -23,6 +23,7 @@ def after_sales() -> Iterator[Definition]:
     """Yield the definitions of all these tables."""
     yield from _customers()
     yield from _erasures()
+    yield from _retention()
     yield from _coupons()
     yield from _deliveries()
     yield from _clockwork()
@@ -100,6 +101,23 @@ def _erasures() -> Iterator[Definition]:
             content("secret", "32 random bytes."),
             moment("created_at", "When the tenant erased its first customer."),
             key("customer_erasure_keys"),
+        ),
+    )
+
+
+def _retention() -> Iterator[Definition]:
+    yield (
+        "retention_marks",
+        "Since when rows of a kind are kept, and up to when an archive was found to have them.",
+        True,
+        (
+            text("kind", 20, "sales: calculation logs with their lines and promotions."),
+            moment("purged_before", "Rows before this may be gone; null: none is.", nullable=True),
+            moment("spared_before", "Rows before this stay: they came when their time was over.", nullable=True),
+            moment("unchanged_since", "Rows that were changed later stay; null: any may go.", nullable=True),
+            moment("archived_before", "Rows before this were in the archive when it was checked.", nullable=True),
+            moment("archived_at", "Rows that were changed later may differ from it.", nullable=True),
+            key("retention_marks", "kind"),
         ),
     )
 
