@@ -129,6 +129,7 @@ NOBODY = {
     "promotion_definitions.body": "promotions", "raw_payloads.payload": "articles",
     "record_dictionaries.content": "made without customers", "store_shares.last_answer": "a status",
     "cache_keys.secret": "a key", "customer_erasure_keys.secret": "a key",
+    "customer_erasure_keys.cloud_secret": "a key",
 }  # fmt: skip
 """Columns of any content that name no customer, and what they hold instead."""
 

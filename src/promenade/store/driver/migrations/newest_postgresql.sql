@@ -871,6 +871,11 @@ CREATE TABLE customer_erasure_keys (
 	tenant_id VARCHAR(36) COLLATE "C" NOT NULL,
 	secret BYTEA NOT NULL,
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	cloud_secret BYTEA,
+	cloud_cursor VARCHAR(200) COLLATE "C",
+	cloud_walk INTEGER,
+	cloud_told BIGINT,
+	cloud_searched BIGINT,
 	CONSTRAINT pk_customer_erasure_keys__key PRIMARY KEY (tenant_id)
 );
 
@@ -893,11 +898,14 @@ CREATE TABLE customer_erasures (
 	due_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	completed_at TIMESTAMP WITH TIME ZONE,
 	changed_rows BIGINT NOT NULL,
+	cloud_walk INTEGER,
 	CONSTRAINT pk_customer_erasures__key PRIMARY KEY (tenant_id, digest),
 	CONSTRAINT ck_customer_erasures__status CHECK (status IN ('PENDING', 'COMPLETED'))
 );
 
 CREATE INDEX ix_customer_erasures__due ON customer_erasures (due_at) WHERE status = 'PENDING';
+
+CREATE INDEX ix_customer_erasures__requested_at ON customer_erasures (tenant_id, requested_at, digest);
 
 ALTER TABLE customer_erasures ENABLE ROW LEVEL SECURITY;
 

@@ -632,6 +632,11 @@ CREATE TABLE customer_erasure_keys (
 	tenant_id VARCHAR(36) NOT NULL,
 	secret BLOB NOT NULL,
 	created_at BIGINT NOT NULL,
+	cloud_secret BLOB,
+	cloud_cursor VARCHAR(200),
+	cloud_walk INTEGER,
+	cloud_told BIGINT,
+	cloud_searched BIGINT,
 	CONSTRAINT pk_customer_erasure_keys__key PRIMARY KEY (tenant_id)
 );
 
@@ -646,11 +651,14 @@ CREATE TABLE customer_erasures (
 	due_at BIGINT NOT NULL,
 	completed_at BIGINT,
 	changed_rows BIGINT NOT NULL,
+	cloud_walk INTEGER,
 	CONSTRAINT pk_customer_erasures__key PRIMARY KEY (tenant_id, digest),
 	CONSTRAINT ck_customer_erasures__status CHECK (status IN ('PENDING', 'COMPLETED'))
 );
 
 CREATE INDEX ix_customer_erasures__due ON customer_erasures (due_at) WHERE status = 'PENDING';
+
+CREATE INDEX ix_customer_erasures__requested_at ON customer_erasures (tenant_id, requested_at, digest);
 
 CREATE TABLE customer_groups (
 	tenant_id VARCHAR(36) NOT NULL,

@@ -88,18 +88,35 @@ def _erasures() -> Iterator[Definition]:
             moment("due_at", "Not to be gone on with before."),
             moment("completed_at", "When the last row was changed.", nullable=True),
             count("changed_rows", "Rows that were changed.", big=True),
+            sa.Column(
+                "cloud_walk",
+                sa.Integer(),
+                nullable=True,
+                doc="In a store: the full list of its cloud that last named it, see the keys; null: asked for here.",
+            ),
             key("customer_erasures", "digest"),
             sa.CheckConstraint("status IN ('PENDING', 'COMPLETED')", name="ck_customer_erasures__status"),
             partial_index("ix_customer_erasures__due", "due_at", where=sa.text("status = 'PENDING'")),
+            sa.Index("ix_customer_erasures__requested_at", "tenant_id", "requested_at", "digest"),
         ),
     )
     yield (
         "customer_erasure_keys",
-        "The key by which a tenant's erased customers are recognised.",
+        "The key by which a tenant's erased customers are recognised; in a store also its cloud's, and how far it is.",
         True,
         (
             content("secret", "32 random bytes."),
-            moment("created_at", "When the tenant erased its first customer."),
+            moment("created_at", "When the tenant erased its first customer, or heard of one."),
+            content("cloud_secret", "In a store: the key of the cloud's digests.", nullable=True),
+            text("cloud_cursor", 200, "In a store: how far it has heard of the cloud's erasures.", nullable=True),
+            sa.Column("cloud_walk", sa.Integer(), nullable=True, doc="In a store: full lists that it began to hear."),
+            sa.Column("cloud_told", sa.BigInteger(), nullable=True, doc="In a store: erasures that were new to it."),
+            sa.Column(
+                "cloud_searched",
+                sa.BigInteger(),
+                nullable=True,
+                doc="In a store: how many of them all its customers' IDs were compared with.",
+            ),
             key("customer_erasure_keys"),
         ),
     )
