@@ -70,6 +70,16 @@ _CHANGES = inspect.cleandoc(
     what it was granted. Coupon codes do not come this way, but one by one, as they are leased.
     """
 )
+_ERASED = inspect.cleandoc(
+    """
+    `GET /sync/erasures?deploymentId=<ID>` answers who was erased in the cloud, `&cursor=<cursor>` who was since. For
+    each ID that the store has, and each that comes later, it computes the digest with `key`; those whose digest was
+    told are erased in the store, too. Digests may be told again. A cursor that is unknown, another tenant's, or of
+    another key gives everything: the first page of that says `full`, and what no page from there on names is
+    forgotten. So it is if the store knows another number of digests than `total` after the last page: it asks again
+    without a cursor. A cloud of an older version answers 404 `NOT_FOUND`.
+    """
+)
 _SETS = (
     "Some columns are the store's own, for in them stands what it may spend: a download leaves them alone in rows that "
     "the store has. *Own*: a new row begins with 0. *Limit*: null while the cloud's is null, else 0 until the cloud "
@@ -89,6 +99,7 @@ def sync_page() -> str:
     for operation in operations():
         parts += _shapes(operation, seen)
     parts += ["## What stores hold", _CHANGES, _SETS, _sets()]
+    parts += ["## Erased customers", _ERASED]
     parts += ["## Errors", "In the form of [POS](pos.md#errors).", _errors()]
     return "\n\n".join(parts)
 

@@ -43,6 +43,18 @@ class Reserve:
     piece: Decimal
 
 
+@dataclass(frozen=True, slots=True)
+class Searching:
+    """How far a search for erased customers is: the key of their digests, how many were told of when it began, and the
+    place, by the number of the table and the last ID.
+    """
+
+    secret: bytes = field(repr=False)
+    told: int
+    table: int = 0
+    after: str = field(default="", repr=False)
+
+
 class CloudClient(Protocol):
     """A client for authenticated requests to the cloud's `/sync`; it raises CloudUnreachable and CloudRefused."""
 
@@ -75,6 +87,7 @@ class Uplink:
     epoch: int | None = None  # of the store, as the cloud said last
     heard_at: str | None = None  # the cloud's clock when it last told of reserves
     reserves: dict[tuple[str, str], Reserve] = field(default_factory=dict)  # as the cloud told, by kind and ID
+    searching: Searching | None = None  # for customers who were erased in the cloud, if it goes on with the next round
 
     def lose(self) -> None:
         """Note that a request has failed: until one succeeds in a round, tills are not made to wait for the cloud."""

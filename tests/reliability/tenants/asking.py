@@ -280,6 +280,7 @@ _PATHS = {
         f"{_SIDE_EFFECTS}/requeue"
     ],
     "/api/v1/jobs/{job_id}": [f"/api/v1/jobs/{JOB}", f"/api/v1/jobs/{identity(MINE, 'ImportJobs', 1)}"],
+    "/sync/erasures": [f"/sync/erasures?deploymentId={one}" for one in (STORE, MY_STORE)],
     "/sync/promotions": [f"/sync/promotions?deploymentId={one}" for one in (STORE, MY_STORE)],
     "/ui/{version}/{name:path}": [file_address("app/Component-preload.js"), file_address(f"app/{TEXT}.js")],
 }

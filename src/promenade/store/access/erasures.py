@@ -3,6 +3,9 @@
 The digest needs the tenant's key, which is drawn with the tenant's first erasure. While an erasure is PENDING its row
 holds the ID and the pseudonym that replaces it; once it is COMPLETED neither, so that nothing leads from the ID to the
 rows that it named.
+
+A store also has digests of its cloud, by the cloud's key (`store.replica.told_erasures`). They come COMPLETED, as the
+ID is not told: what names it begins the erasure, as it does after any other.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import ColumnElement, delete, or_, select, update
 
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
@@ -42,6 +45,8 @@ class Erasure:
     due_at: datetime
     completed_at: datetime | None
     changed_rows: int
+    cloud_walk: int | None = None
+    """In a store: its cloud has told of it, see the column."""
 
 
 _COLUMNS = tuple(_ERASURES.c[name] for name in Erasure.__dataclass_fields__)
@@ -54,26 +59,33 @@ async def request(
 
     ``secret`` becomes the tenant's key if it has none yet.
     """
+    await keep_key(session, secret, at)
+    keys = await _keys(session)
+    digests = [_digest(key, customer_id) for key in keys]
+    found = await _locked(session, digests)
+    if not found:
+        first = {
+            "digest": digests[0],
+            "id": new_id(),
+            "customer_id": customer_id,
+            "pseudonym": PSEUDONYM.format(new_id()),
+            "status": PENDING,
+            "requested_at": at,
+            "due_at": at,
+            "changed_rows": 0,
+        }
+        await session.rowcount(upsert(session.dialect, _ERASURES).on_conflict_do_nothing(), first)
+        found = await _locked(session, digests)
+    if all(one.status == COMPLETED for one in found):
+        await _begin_anew(session, found[0].digest, customer_id, new_id, at)
+        found = await _locked(session, [found[0].digest])
+    return next(one for one in found if one.status == PENDING)
+
+
+async def keep_key(session: Session, secret: bytes, at: datetime) -> None:
+    """Store ``secret`` as the tenant's key if it has none yet."""
     row = {"secret": secret, "created_at": at}
     await session.rowcount(upsert(session.dialect, _KEYS).on_conflict_do_nothing(), row)
-    key = await _key(session) or secret
-    digest = _digest(key, customer_id)
-    first = {
-        "digest": digest,
-        "id": new_id(),
-        "customer_id": customer_id,
-        "pseudonym": PSEUDONYM.format(new_id()),
-        "status": PENDING,
-        "requested_at": at,
-        "due_at": at,
-        "changed_rows": 0,
-    }
-    await session.rowcount(upsert(session.dialect, _ERASURES).on_conflict_do_nothing(), first)
-    (found,) = await _locked(session, [digest])
-    if found.status == COMPLETED:
-        await _begin_anew(session, digest, customer_id, new_id, at)
-        (found,) = await _locked(session, [digest])
-    return found
 
 
 async def notice(
@@ -85,22 +97,25 @@ async def notice(
     that has erased nobody pays one look at a key.
     """
     named = {one for one in customer_ids if one}
-    key = await _key(session) if named else None
-    if key is None:
+    keys = await _keys(session) if named else []
+    if not keys:
         return 0
-    digests = {_digest(key, one): one for one in named}
+    digests = {_digest(key, one): one for key in keys for one in named}
     # Locked: an erasure that is about to be completed does not know what this unit of work has written.
-    erased = [one for one in await _locked(session, sorted(digests)) if one.status == COMPLETED]
-    for one in erased:
-        await _begin_anew(session, one.digest, digests[one.digest], new_id, at)
+    found = await _locked(session, sorted(digests))
+    under_way = {digests[one.digest] for one in found if one.status == PENDING}
+    erased = {digests[one.digest]: one.digest for one in found if digests[one.digest] not in under_way}
+    for customer_id, digest in erased.items():
+        await _begin_anew(session, digest, customer_id, new_id, at)
     return len(erased)
 
 
-async def find(session: Session, customer_id: str) -> Erasure | None:
-    """Return the erasure of a customer, locked until the unit of work ends; None: there is none."""
-    key = await _key(session)
-    found = [] if key is None else await _locked(session, [_digest(key, customer_id)])
-    return found[0] if found else None
+async def find(session: Session, customer_id: str) -> list[Erasure]:
+    """Return the erasures of a customer, locked until the unit of work ends.
+
+    There is one at most, but in a store where it was asked for and which has heard of it from the cloud as well.
+    """
+    return await _locked(session, [_digest(key, customer_id) for key in await _keys(session)])
 
 
 async def forget(session: Session, erasure: Erasure) -> None:
@@ -110,8 +125,13 @@ async def forget(session: Session, erasure: Erasure) -> None:
 
 async def read_erasures(session: Session) -> list[Erasure]:
     """Return the tenant's erasures, the latest first, at most `LIST_MAX`."""
-    listed = select(*_COLUMNS).order_by(_ERASURES.c.requested_at.desc(), _ERASURES.c.digest).limit(LIST_MAX)
-    return [Erasure(*tuple(row)) for row in await session.execute(listed)]
+    listed = select(*_COLUMNS).where(_is_one()).order_by(_ERASURES.c.requested_at.desc(), _ERASURES.c.digest)
+    return [Erasure(*tuple(row)) for row in await session.execute(listed.limit(LIST_MAX))]
+
+
+def _is_one() -> ColumnElement[bool]:
+    """Return the condition that something was to be erased: a store knows nobody of most of its cloud's digests."""
+    return or_(_ERASURES.c.status == PENDING, _ERASURES.c.completed_at.is_not(None))
 
 
 async def read_due(session: Session, at: datetime, limit: int) -> list[Erasure]:
@@ -142,9 +162,10 @@ async def complete(session: Session, erasure: Erasure, at: datetime) -> None:
     await _set(session, erasure.digest, status=COMPLETED, completed_at=at, customer_id=None, pseudonym=None)
 
 
-async def _key(session: Session) -> bytes | None:
-    rows = await session.execute(select(_KEYS.c.secret))
-    return bytes(rows[0].secret) if rows else None
+async def _keys(session: Session) -> list[bytes]:
+    """Return the tenant's key, and in a store the one of its cloud; none as long as nobody was erased."""
+    rows = await session.execute(select(_KEYS.c.secret, _KEYS.c.cloud_secret))
+    return list(dict.fromkeys(bytes(one) for row in rows for one in row if one is not None))
 
 
 def _digest(key: bytes, customer_id: str) -> str:

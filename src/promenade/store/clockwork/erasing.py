@@ -36,6 +36,7 @@ _EVENTS = table("outbox_events")
 _DELIVERIES = table("NotificationLogs")
 _QUEUE = table("webhook_queue")
 _AUDIT = table("AuditLogs")
+_UPLOADS = table("sync_uploads")
 _FORECASTS = table("forecast_jobs")
 
 PROMOTION_USES = table("promotion_usage").c["count"]
@@ -199,6 +200,18 @@ async def write_job(session: Session, job_id: str, payload: bytes, coupons: Any)
     """Store what a job has done under another customer."""
     changed = update(_JOBS).where(_JOBS.c.id == job_id)
     await session.rowcount(changed.values(payload=payload, post_purchase_coupons=coupons))
+
+
+async def read_uploads(session: Session, kind: str, subject_ids: Sequence[str]) -> Sequence[Any]:
+    """Return what waits in a store to be sent about these logs, locked."""
+    wanted = _UPLOADS.c.kind == kind, _UPLOADS.c.subject_id.in_(list(subject_ids)), _UPLOADS.c.payload.is_not(None)
+    columns = select(_UPLOADS.c.number, _UPLOADS.c.payload).where(*wanted)
+    return await session.execute(columns.order_by(_UPLOADS.c.number).with_for_update())
+
+
+async def write_upload(session: Session, number: int, payload: bytes) -> None:
+    """Store what will be sent."""
+    await session.rowcount(update(_UPLOADS).where(_UPLOADS.c.number == number).values(payload=payload))
 
 
 async def rename_in_events(session: Session, moments: Collection[datetime], old: str, new: str) -> int:

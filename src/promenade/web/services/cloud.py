@@ -155,10 +155,11 @@ class CloudService:
 
     def _sync(self) -> Served:
         from promenade.web.sync.endpoints import Sync
+        from promenade.web.sync.erasures import SyncErasures
         from promenade.web.sync.sales import SyncSales
         from promenade.web.sync.shares import SyncShares
 
-        parts = (Sync, SyncSales, SyncShares)
+        parts = (Sync, SyncErasures, SyncSales, SyncShares)
         return [one for part in parts for one in part(self._context, self._authenticator).endpoints()], {}
 
     def _back_office(self) -> Served:

@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope
 from promenade.errors import Invalid
 from promenade.web.http.body import read_body, require_json
 from promenade.web.http.validation import Rule, explain, require_bounded, require_sound
+from promenade.workflows.sync.cursors import CURSOR_LENGTH_MAX
 
 SYNC = "svc.Sync"
 """The scope of stores; it opens nothing else, and nothing else opens `/sync`."""
@@ -67,3 +68,15 @@ def read_query(scope: Scope, *names: str) -> dict[str, str]:
             raise Invalid("NOT_A_UUID", "`deploymentId` must be a UUID.", "deploymentId")
         given["deploymentId"] = deployment_id.lower()
     return given
+
+
+def read_place(scope: Scope) -> tuple[str, str | None]:
+    """Return `deploymentId` and `cursor`. Raises Invalid naming the wrong one; other parameters are ignored."""
+    given = read_query(scope, "deploymentId", "cursor")
+    deployment_id = given.get("deploymentId")
+    if not deployment_id:
+        raise Invalid("REQUIRED", "`deploymentId` is required.", "deploymentId")
+    cursor = given.get("cursor") or None
+    if cursor is not None and len(cursor) > CURSOR_LENGTH_MAX:
+        raise Invalid("TOO_LONG", f"`cursor` may have at most {CURSOR_LENGTH_MAX} characters.", "cursor")
+    return deployment_id, cursor

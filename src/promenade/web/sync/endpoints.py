@@ -13,16 +13,14 @@ from collections.abc import Iterable
 import msgspec
 from starlette.types import Receive, Scope
 
-from promenade.errors import Invalid
 from promenade.web.access.auth import Authenticator, Caller
 from promenade.web.http.body import header
 from promenade.web.http.endpoint import Answer, Endpoint
 from promenade.web.http.problems import Headers
 from promenade.web.pricing.encode import timestamp
-from promenade.web.sync.bodies import SYNC, read_message, read_query
+from promenade.web.sync.bodies import SYNC, read_message, read_place
 from promenade.web.sync.messages import HEARTBEAT, REGISTER, HeartbeatAnswer, RegisterAnswer, Reserve
 from promenade.workflows.context import Context
-from promenade.workflows.sync.cursors import CURSOR_LENGTH_MAX
 from promenade.workflows.sync.deployments import StoreCard, record_heartbeat, register
 from promenade.workflows.sync.feed import Page, latest_cursor, nothing_new, page_after
 
@@ -79,7 +77,7 @@ class Sync:
 
     async def _promotions(self, scope: Scope, receive: Receive) -> Answer:
         caller = await self._caller(scope)
-        deployment_id, cursor = _query(scope)
+        deployment_id, cursor = read_place(scope)
         nothing = await nothing_new(self._context, caller.tenant_id, deployment_id, cursor)
         if nothing is not None:
             return Answer(_body(nothing))
@@ -90,19 +88,7 @@ class Sync:
         return Answer(body, headers=headers)
 
 
-# --- the query --------------------------------------------------------------------------------------------------------
-
-
-def _query(scope: Scope) -> tuple[str, str | None]:
-    """Return deploymentId and cursor. Raises Invalid naming the wrong one; other parameters are ignored."""
-    given = read_query(scope, "deploymentId", "cursor")
-    deployment_id = given.get("deploymentId")
-    if not deployment_id:
-        raise Invalid("REQUIRED", "`deploymentId` is required.", "deploymentId")
-    cursor = given.get("cursor") or None
-    if cursor is not None and len(cursor) > CURSOR_LENGTH_MAX:
-        raise Invalid("TOO_LONG", f"`cursor` may have at most {CURSOR_LENGTH_MAX} characters.", "cursor")
-    return deployment_id, cursor
+# --- the answer -------------------------------------------------------------------------------------------------------
 
 
 def _takes_gzip(scope: Scope) -> bool:
@@ -113,9 +99,6 @@ def _takes_gzip(scope: Scope) -> bool:
         if coding == b"gzip":
             return not re.fullmatch(rb"0(\.0*)?", quality)
     return False
-
-
-# --- the answer -------------------------------------------------------------------------------------------------------
 
 
 def _encoded(page: Page, zipped: bool) -> tuple[bytes, Headers]:

@@ -39,20 +39,24 @@ async def erase_customer(
 async def forget_erasure(database: Database, tenant_id: str, customer_id: str) -> Erasure:
     """Forget that a customer was erased: the ID is a new customer's from now on. Return the erasure.
 
-    Raises what `erase_customer` does, NotFound (ERASURE_NOT_FOUND) and, while it has not ended, Conflict
-    (ERASURE_PENDING).
+    Raises what `erase_customer` does, NotFound (ERASURE_NOT_FOUND), Conflict (ERASURE_PENDING) while it has not ended,
+    and in a store Conflict (ERASURE_OF_CLOUD) if the cloud has told of it, which will tell when it forgets it.
     """
     check_customer_id(customer_id)
     await require_tenant(database, tenant_id)
 
     async def work(session: Session) -> Erasure:
         found = await store.find(session, customer_id)
-        if found is None:
+        if not found:
             raise NotFound("ERASURE_NOT_FOUND", "The customer was not erased.", "customerId")
-        if found.status != store.COMPLETED:
+        if any(one.cloud_walk is not None for one in found):
+            message = "The cloud has told of this erasure: forget it there, and the store follows with its next sync."
+            raise Conflict("ERASURE_OF_CLOUD", message, "customerId")
+        if any(one.status != store.COMPLETED for one in found):
             raise Conflict("ERASURE_PENDING", "The erasure has not ended yet; forget it afterwards.", "customerId")
-        await store.forget(session, found)
-        return found
+        for one in found:
+            await store.forget(session, one)
+        return found[0]
 
     return await database.write(work, tenant=tenant_id)
 

@@ -19,12 +19,14 @@ from promenade.store.driver.unit import Session
 from promenade.store.pricing.dictionaries import newest_dictionary
 from promenade.store.pricing.packing import BASE_FOR
 from promenade.store.pricing.renaming import rename_in_prices
+from promenade.store.replica.uploads import COUPON, SALE
 from promenade.store.sales import confirmations
 from promenade.store.sales.kept import kept_since
 from promenade.store.sales.log_parts import unpack
 from promenade.workflows.clockwork.jobs import JobResult, clock_job
 from promenade.workflows.clockwork.paced import Pace
 from promenade.workflows.context import Context
+from promenade.workflows.replica.queueing import renamed_coupon, renamed_sale
 from promenade.workflows.settlement.effects import decode_effects, encode_effects
 from promenade.workflows.settlement.returns import decode_record, encode_record
 from promenade.zstd import Dictionary
@@ -58,7 +60,7 @@ def _portions(context: Context, erasure: Erasure) -> Callable[[], Awaitable[tupl
             held = await requests.lock(session, erasure)
             if held is None or held.customer_id is None or held.pseudonym is None:
                 return 0, False
-            step = _Step(session, held.customer_id, held.pseudonym, at - SETTLES_FOR, dictionary)
+            step = _Step(session, held.customer_id, held.pseudonym, at - SETTLES_FOR, dictionary, context.is_store)
             changed = await step.take()
             if changed:
                 await requests.note_changed(session, held, changed)
@@ -82,6 +84,7 @@ class _Step:
     new: str
     before: datetime
     dictionary: Dictionary | None
+    is_store: bool
 
     async def take(self) -> int:
         """Change some rows, and return how many named the customer; 0: there are none, or they have to settle."""
@@ -106,6 +109,7 @@ class _Step:
             await self._record(origin, transaction_id)
         await self._jobs({(log.origin, log.transaction_id, log.transaction_counter) for log in logs})
         await self._uses([log.id for log in logs])
+        await self._uploads(SALE, [log.id for log in logs], renamed_sale)
         pairs = [(origin, transaction_id) for transaction_id, origin in transactions]
         await rename_in_prices(self.session, pairs, self.old, self.new, self.dictionary)
         await self._events({moment for log in logs for moment in (log.created_at, log.modified_at)})
@@ -179,6 +183,7 @@ class _Step:
             self.session, store.REDEMPTIONS, self.old, ROWS, store.delivered(store.REDEMPTIONS, "created_at")
         )
         await self._events({log.created_at for log in logs})
+        await self._uploads(COUPON, [log.id for log in logs], renamed_coupon)
         return await store.rename(self.session, store.REDEMPTIONS, logs, self.new)
 
     async def _reservations(self) -> int:
@@ -204,6 +209,15 @@ class _Step:
             uses = dict.fromkeys(running, 2**31 - 1)
             await store.move_uses(self.session, store.FORECAST_SALES, uses, self.old, self.new)
             await store.drop_forecast_customers(self.session, running, self.old)
+
+    async def _uploads(self, kind: str, log_ids: list[str], renamed: Callable[[bytes, str, str], bytes]) -> None:
+        """Let a store send the pseudonym, so that nothing tells the cloud to whom it belonged."""
+        if not self.is_store:
+            return
+        for upload in await store.read_uploads(self.session, kind, log_ids) if log_ids else ():
+            payload = renamed(bytes(upload.payload), self.old, self.new)
+            if payload != bytes(upload.payload):
+                await store.write_upload(self.session, upload.number, payload)
 
     async def _events(self, moments: set[datetime]) -> None:
         await store.rename_in_events(self.session, moments, self.old, self.new)

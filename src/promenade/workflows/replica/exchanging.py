@@ -1,4 +1,5 @@
-"""One exchange of a store with its cloud: register, upload sales, download changes, maintain its shares.
+"""One exchange of a store with its cloud: register, upload sales, download changes, maintain its shares, hear of
+erased customers.
 
 Each step may fail independently: sales that the cloud refuses do not stop downloads, and vice versa.
 """
@@ -32,6 +33,7 @@ from promenade.store.replica.link import (
 from promenade.workflows.context import Context
 from promenade.workflows.replica.applying import PageUnreadable, apply_pages, read_staged
 from promenade.workflows.replica.ending import end_shares
+from promenade.workflows.replica.erasing import keep_erased
 from promenade.workflows.replica.filling import compare_again
 from promenade.workflows.replica.holding import keep_shares
 from promenade.workflows.replica.uploading import count_pending, upload_portion
@@ -105,6 +107,7 @@ async def exchange(context: Context, tenant_id: str, link: Link) -> Exchanged:
         uploaded = await steps.attempt("upload", partial(upload_all, context, tenant_id)) or 0
         if await steps.attempt("download", partial(_download, context, tenant_id)):
             await steps.attempt("shares", partial(keep_shares, context, tenant_id))
+        await steps.attempt("erasures", partial(_erase, context, tenant_id))
     error = heard.error or steps.error
     await _note(context, tenant_id, error)
     return replace(heard, error=error, uploaded=uploaded)
@@ -340,6 +343,10 @@ async def _note_up_to_date(context: Context, cursor: str | None) -> None:
     if cursor is not None:
         await context.database.write(partial(write_synced, cursor=cursor, at=at), system=True, durable=False)
     _uplink(context).last_sync_at = at
+
+
+async def _erase(context: Context, tenant_id: str) -> None:
+    await keep_erased(context, tenant_id, _client(context), _deployment(_uplink(context)))
 
 
 # --- the parts --------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ In the cloud every function here does nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
@@ -61,6 +62,22 @@ def decode_cancellation(payload: bytes) -> QueuedCancellation:
 def decode_coupon(payload: bytes) -> QueuedCoupon:
     """Decode the payload of a queued coupon event."""
     return _COUPON.decode(payload)
+
+
+def renamed_sale(payload: bytes, old: str, new: str) -> bytes:
+    """Return the payload of a queued sale with another customer in the place of ``old``."""
+    queued = decode_sale(payload)
+    if queued.command.customer_id != old:
+        return payload
+    return _ENCODER.encode(QueuedSale(replace(queued.command, customer_id=new)))
+
+
+def renamed_coupon(payload: bytes, old: str, new: str) -> bytes:
+    """Return the payload of a queued coupon event in the same way, without what its issuer has added."""
+    queued = decode_coupon(payload)
+    if queued.customer_id != old:
+        return payload
+    return _ENCODER.encode(msgspec.structs.replace(queued, customer_id=new, metadata=None))
 
 
 async def queue_sale(

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from promenade.store.access.erasures import notice
 from promenade.store.driver.unit import Session
 from promenade.store.replica import held_codes, held_shares
 from promenade.store.replica import uploads as sync_uploads
@@ -87,6 +88,7 @@ async def receive_codes(
         for one in taken
     ]
     await held_codes.insert_codes(session, rows, at)
+    await notice(session, {one.customer_id for one in rows}, new_id=cloud.context.new_id, at=at)
     shares = [
         Share(cloud.deployment_id, COUPON_CODE, one.coupon_id, Decimal(1), None, None, found.expires_at, None, None, at)
         for one in taken

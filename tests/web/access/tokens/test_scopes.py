@@ -66,6 +66,7 @@ PUBLIC = [
 ]
 SYNCING = [
     ("GET", "/sync/promotions", (SYNC,)),
+    ("GET", "/sync/erasures", (SYNC,)),
     *(
         ("POST", f"/sync/{name}", (SYNC,))
         for name in ("register", "heartbeat", "transactions", "budget-grants", "coupon-leases")

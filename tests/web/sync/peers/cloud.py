@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from promenade.workflows.uplink import CloudUnreachable
+from promenade.workflows.uplink import CloudRefused, CloudUnreachable
 from tests.web.sync.peers.recording import Exchange, Recording, lost
 
 __all__ = ["OlderCloud"]
@@ -32,7 +32,9 @@ class OlderCloud:
     complaints: list[str] = field(default_factory=list)
 
     async def get(self, path: str, query: Mapping[str, str]) -> dict[str, Any]:
-        """Answer with the page that follows the same cursor."""
+        """Answer with the page that follows the same cursor; an address that is newer than the cloud is not found."""
+        if path not in {one.address for one in self.recording.exchanges}:
+            raise CloudRefused(404, "NOT_FOUND", "The cloud refuses (404): There is nothing at this address.")
         wanted = f"{path}?{urlencode(query)}"
         return self._answer(path, next((one.answer for one in self.recording.exchanges if one.path == wanted), None))
 

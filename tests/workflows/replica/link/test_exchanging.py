@@ -67,6 +67,7 @@ def cloud(store: Shop, monkeypatch: pytest.MonkeyPatch) -> Cloud:
     far.says("/sync/register", KNOWN)
     far.says("/sync/heartbeat", {"serverTime": "2026-03-02T12:00:00Z", "latestCursor": "c1"})
     far.says("/sync/promotions", page("c1", {"Promotions": [promotion("off")]}, full=True), page("c1"))
+    far.says("/sync/erasures", {"full": True, "digests": [], "cursor": "", "hasMore": False, "total": 0})
     store.context = replace(store.context, uplink=Uplink(client=far))
     return far
 
