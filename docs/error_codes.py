@@ -210,6 +210,7 @@ SYNC = (
     "promenade/web/access/authorities",
     "promenade/web/http/body",
     "promenade/web/http/endpoint",
+    "promenade/web/http/json_body",
     "promenade/web/http/numbers",
     "promenade/web/http/problems",
     "promenade/web/http/rate_limits",

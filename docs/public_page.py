@@ -23,6 +23,7 @@ from promenade.web.imports.bulk import JOBS_MAX
 from promenade.web.imports.bulk import ROWS_MAX as IMPORT_ROWS_MAX
 from promenade.web.odata.export_files import MEDIA_TYPES
 from promenade.web.odata.source import ENTITIES_MAX, QUERY_SECONDS
+from promenade.web.services.customers import CUSTOMERS, ERASURES, EXPORTS, LIMIT, LIMIT_MAX, LINES
 from promenade.workflows.authoring.planning import ROWS_MAX, UNIT_ROWS_MAX
 from promenade.workflows.promotions.campaigns import PROMOTIONS_MAX
 from promenade.workflows.promotions.templates import ROWS_MAX as TEMPLATE_ROWS_MAX
@@ -39,7 +40,8 @@ _INTRO = inspect.cleandoc(
     that they reach. These need no token.
 
     Every request takes a bearer token, `Authorization: Bearer ...`, which names the tenant and the scopes:
-    `PublicApi.Read` for GET and functions, `PublicApi.Write` for everything else. Neither implies the other: a client
+    `PublicApi.Read` for GET and functions, `PublicApi.Write` for everything else, but for
+    [customers](#customers), which have a scope of their own. Neither of the two implies the other: a client
     that only writes sees its own creates and nothing more. `$metadata` and the service document take either. Rows of
     other tenants do not exist: they are 404, in every verb, and never in a filter, an expand or a count. A tenant may
     let clients read collections by [HTTP Basic](../how-to/tenants-and-clients.md#without-a-token), too.
@@ -94,6 +96,8 @@ _ADDRESSES = (
     ("`POST /api/v1/$batch`", "Many requests in one: [Batches](#batches).", "200"),
     ("`POST /api/v1/<Collection>:bulk-import`", "Many rows, in the background: [bulkImport](#bulkimport).", "202, 200"),
     ("`GET /api/v1/jobs/<jobId>`", "Where an import stands.", "200"),
+    ("`POST /api/v1/customer-erasures`", "Erase a customer: [Customers](#customers). GET lists erasures.", "202, 200"),
+    ("`POST /api/v1/customer-exports`", "What is stored about one: [Customers](#customers).", "200"),
 )
 _ADDRESS_NOTE = "A slash at the end does not matter; HEAD is GET without its body. A key is `(<ID>)` or `(ID=<ID>)`."
 _OPTIONS = (
@@ -223,6 +227,24 @@ _NATURAL_KEYS = inspect.cleandoc(
     created by PATCH: 404.
     """
 )
+_CUSTOMERS = inspect.cleandoc(
+    f"""
+    The scope `{CUSTOMERS}` opens three requests about a retailer's customers; no other scope does. What is stored, and
+    what an erasure does, says [What is kept about customers](../how-to/data-protection.md). The ID is in the
+    body, `{{"customerId": "C-4711"}}`, because addresses are in the logs of many. They are JSON and no OData, and
+    cannot be part of a batch.
+
+    - `POST /api/v1/{ERASURES}` asks for an erasure: 202, with its `id` and `status`. The same request again is the
+      same erasure, so it may be repeated after an answer that was lost.
+    - `GET /api/v1/{ERASURES}` lists erasures, the latest first, `limit` on a page ({LIMIT}, at most {LIMIT_MAX}).
+      `cursor` leads to the page after this one: `?cursor=<cursor>`. It is null on the last page.
+    - `POST /api/v1/{EXPORTS}` answers with what is stored as `{LINES}`: one JSON object `{{"kind", "values"}}` on each
+      line, while it is read. The last line is of the kind `End` and says how many `records` there were; an answer
+      without it is not whole. A tenant has at most {EXPORTS_MAX} exports under way, else 429 `TOO_MANY_EXPORTS`.
+
+    The audit trail tells who has asked, as `CREATE` of `CustomerErasures` and as `EXPORT` of `Customers`, without IDs.
+    """
+)
 _BATCHES = inspect.cleandoc(
     """
     A batch is `multipart/mixed` or `application/json`, and is answered in the same form unless `Accept` says otherwise.
@@ -284,6 +306,8 @@ def public_api_page() -> str:
         _BATCHES,
     ]
     parts += [
+        "## Customers",
+        _CUSTOMERS,
         "## Headers",
         table(("Of a request", ""), _REQUEST_HEADERS),
         table(("Of an answer", ""), _RESPONSE_HEADERS),

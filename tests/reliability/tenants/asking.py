@@ -257,6 +257,8 @@ _ASKED: tuple[tuple[str, str, list[Any]], ...] = (
     ("ProductMerchandiseViewReplicationBulkRequest", "POST", [{}]),
     ("bulk-import", "POST", [{"header": {"idempotencyKey": TEXT}, "rows": [_ROW]}]),
     ("bulkImport", "POST", [{"header": {"idempotencyKey": TEXT}, "rows": [_ROW]}]),
+    ("customer-erasures", "POST", [{"customerId": TEXT}]),
+    ("customer-exports", "POST", [{"customerId": TEXT}]),
     ("heartbeat", "POST", [{"deploymentId": one, "status": "UP", "version": "1"} for one in (STORE, MY_STORE)]),
     ("register", "POST", [{"storeCode": "Store code 1é", "version": "1", "posGroupCode": TEXT}]),
     (

@@ -15,6 +15,7 @@ SCOPES = (
     "svc.ReportReader",
     "PublicApi.Read",
     "PublicApi.Write",
+    "PublicApi.Customers",
 )
 
 OVERLAP_HOURS = 24

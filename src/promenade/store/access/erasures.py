@@ -123,10 +123,18 @@ async def forget(session: Session, erasure: Erasure) -> None:
     await session.rowcount(delete(_ERASURES).where(_ERASURES.c.digest == erasure.digest))
 
 
-async def read_erasures(session: Session) -> list[Erasure]:
-    """Return the tenant's erasures, the latest first, at most `LIST_MAX`."""
-    listed = select(*_COLUMNS).where(_is_one()).order_by(_ERASURES.c.requested_at.desc(), _ERASURES.c.digest)
-    return [Erasure(*tuple(row)) for row in await session.execute(listed.limit(LIST_MAX))]
+async def read_erasures(
+    session: Session, limit: int = LIST_MAX, before: tuple[datetime, str] | None = None
+) -> list[Erasure]:
+    """Return the tenant's erasures, the latest first, at most ``limit``.
+
+    ``before``: those that follow on the one that was requested then, with that digest.
+    """
+    at, digest = _ERASURES.c.requested_at, _ERASURES.c.digest
+    listed = select(*_COLUMNS).where(_is_one()).order_by(at.desc(), digest.desc())
+    if before is not None:
+        listed = listed.where(at <= before[0], or_(at < before[0], digest < before[1]))
+    return [Erasure(*tuple(row)) for row in await session.execute(listed.limit(limit))]
 
 
 def _is_one() -> ColumnElement[bool]:

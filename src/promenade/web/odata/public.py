@@ -76,7 +76,9 @@ OPERATIONS: Operations = {
 READ = "PublicApi.Read"
 WRITE = "PublicApi.Write"
 # Paths below the root that are not OData resources; those that exist have endpoints of their own.
-_NOT_ODATA = frozenset({"jobs", "master-data", "openapi.json", "openapi-all.json"})
+_NOT_ODATA = frozenset(
+    {"customer-erasures", "customer-exports", "jobs", "master-data", "openapi.json", "openapi-all.json"}
+)
 _EXTRAS = {"minorVersion": MINOR_VERSION}
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -19,6 +20,7 @@ from promenade.interface import MINOR_VERSION
 from promenade.log import Logger
 from promenade.web.access.auth import Caller
 from promenade.web.http.body import Disconnected, header
+from promenade.web.http.downloads import send_pieces
 from promenade.web.http.endpoint import URL_TOO_LONG, Endpoint, url_is_too_long
 from promenade.web.http.problems import odata_error, problem_details
 from promenade.web.odata.api import is_odata_client
@@ -59,7 +61,15 @@ class Call:
         return Response(status, headers, msgspec.json.encode(members))
 
 
-Handler = Callable[[Call], Awaitable[Response]]
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """A success response that is sent piece by piece while it is read."""
+
+    media_type: str
+    pieces: AsyncGenerator[bytes, None]
+
+
+Handler = Callable[[Call], Awaitable[Response | Streamed]]
 
 
 class Authenticate(Protocol):
@@ -87,21 +97,34 @@ class PublicEndpoint(Endpoint):
         scope["promenade.route"] = self.route
         correlation_id: bytes = scope["promenade.correlation_id"]
         request = request_of(scope, self.root) or Request(scope["method"], "")
-        try:
-            response = await self._answered(scope, receive, request)
-        except Disconnected:
-            raise
-        except Exception as error:
-            response = self.refusal(request, _odata_error(scope, error, correlation_id.decode("ascii")))
+        has_begun = False
 
         async def with_id(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
             if message["type"] == "http.response.start":
                 message["headers"] = [*message["headers"], (b"x-correlation-id", correlation_id)]
             await send(message)
 
+        try:
+            response = await self._answered(scope, receive, request)
+            if isinstance(response, Streamed):
+                await self._stream(response, receive, with_id)
+                return
+        except Disconnected:
+            raise
+        except Exception as error:
+            if has_begun:  # nothing but breaking it off says that it is not whole
+                raise
+            response = self.refusal(request, _odata_error(scope, error, correlation_id.decode("ascii")))
         await send_response(with_id, request, response)
 
-    async def _answered(self, scope: Scope, receive: Receive, request: Request) -> Response:
+    async def _stream(self, streamed: Streamed, receive: Receive, send: Send) -> None:
+        headers = [(b"content-type", streamed.media_type.encode()), (b"cache-control", b"no-store")]
+        async with aclosing(streamed.pieces):
+            await send_pieces(streamed.pieces, headers, receive, send)
+
+    async def _answered(self, scope: Scope, receive: Receive, request: Request) -> Response | Streamed:
         if url_is_too_long(scope):
             raise bad_request("URL_TOO_LONG", URL_TOO_LONG)
         caller = await self._authenticate(scope)

@@ -115,6 +115,7 @@ class CloudService:
         from promenade.web.imports.master_data import MasterData
         from promenade.web.imports.status import ImportStatus
         from promenade.web.odata.public import ROOT, PublicApi
+        from promenade.web.services.customers import Customers
         from promenade.web.services.public_openapi import render_public_openapi
 
         context, authenticator = self._context, self._authenticator
@@ -122,6 +123,7 @@ class CloudService:
         endpoints = [
             *BulkImport(context, authenticator).endpoints(),
             ImportStatus(context, authenticator).endpoint(),
+            *Customers(context, authenticator).endpoints(),
             *MasterData(context, certificates, base_url=self._settings.mtls_url).endpoints(),
             *document_endpoints(ROOT, render_public_openapi),
             *reader_endpoints(ROOT, "Public API"),

@@ -19,6 +19,7 @@ from promenade.model.edm import edm_for
 from promenade.web.imports.openapi import with_imports
 from promenade.web.odata.openapi import allowed_values, enum_names, example_rows
 from promenade.web.odata.sheets import with_files
+from promenade.web.services.customers_openapi import with_customers
 
 VERSION = f"1.{MINOR_VERSION}.0"
 """Version of the interface description (Versioning)."""
@@ -98,7 +99,7 @@ def render_public_openapi(*, whole: bool = False) -> bytes:
         whole=whole,
         own_schemas={"Problem": _PROBLEM},
     )
-    return msgspec.json.encode(with_files(with_imports(document)))
+    return msgspec.json.encode(with_customers(with_files(with_imports(document))))
 
 
 def _scopes(access: Access) -> Sequence[str]:

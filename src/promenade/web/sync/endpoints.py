@@ -16,9 +16,10 @@ from starlette.types import Receive, Scope
 from promenade.web.access.auth import Authenticator, Caller
 from promenade.web.http.body import header
 from promenade.web.http.endpoint import Answer, Endpoint
+from promenade.web.http.json_body import read_message
 from promenade.web.http.problems import Headers
 from promenade.web.pricing.encode import timestamp
-from promenade.web.sync.bodies import SYNC, read_message, read_place
+from promenade.web.sync.bodies import SYNC, read_place
 from promenade.web.sync.messages import HEARTBEAT, REGISTER, HeartbeatAnswer, RegisterAnswer, Reserve
 from promenade.workflows.context import Context
 from promenade.workflows.sync.deployments import StoreCard, record_heartbeat, register

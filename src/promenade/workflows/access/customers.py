@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,11 @@ import msgspec
 
 from promenade.errors import Invalid
 from promenade.store.access import customers as store
+from promenade.store.authoring.trail import Subject, trail_entry, write_trail
 from promenade.store.driver.unit import Database, Session
 from promenade.store.pricing.iterations import find_iteration
 from promenade.workflows.access.tenants import require_tenant
+from promenade.workflows.context import Context
 
 PORTION = 200
 """Records of one unit of work at most."""
@@ -28,7 +30,26 @@ class Record:
     values: Mapping[str, Any]
 
 
-async def export_customer(database: Database, tenant_id: str, customer_id: str) -> AsyncIterator[Record]:
+async def begin_export(
+    context: Context, tenant_id: str, customer_id: str, *, user: str, agent: str | None = None
+) -> AsyncGenerator[Record, None]:
+    """Let the audit trail say that somebody is told about a customer, without the ID, and return the records.
+
+    Raises what `export_customer` does.
+    """
+    check_customer_id(customer_id)
+    await require_tenant(context.database, tenant_id)
+    subject = Subject("Customers", context.new_id(), "Customers")
+    entry = trail_entry(context.new_id(), context.clock(), user, "EXPORT", subject)
+
+    async def work(session: Session) -> None:
+        await write_trail(session, [entry])
+
+    await context.database.write(work, tenant=tenant_id, agent=agent)
+    return export_customer(context.database, tenant_id, customer_id)
+
+
+async def export_customer(database: Database, tenant_id: str, customer_id: str) -> AsyncGenerator[Record, None]:
     """Yield the rows of a tenant that name a customer's ID, table by table.
 
     A calculation log comes with its lines and promotions, and with the basket as the till sent it while that is kept.

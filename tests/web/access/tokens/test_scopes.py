@@ -11,7 +11,7 @@ from promenade.model.access.clients import SCOPES
 from tests.web.access.tokens.conftest import Trusting
 
 ADMIN, PROMOTIONS, BUDGETS, TILL = "svc.Admin", "svc.PromotionManager", "svc.BudgetManager", "svc.POSReader"
-READ, WRITE, SYNC = "PublicApi.Read", "PublicApi.Write", "svc.Sync"
+READ, WRITE, CUSTOMERS, SYNC = "PublicApi.Read", "PublicApi.Write", "PublicApi.Customers", "svc.Sync"
 NOBODY = "0a000000-0000-4000-8000-00000000ffff"
 TILLS = (TILL, ADMIN)
 ROLES = (ADMIN, PROMOTIONS, BUDGETS)
@@ -63,6 +63,9 @@ PUBLIC = [
     ("POST", "/api/v1/Articles:bulk-import", (WRITE,)),
     ("POST", "/api/v1/Articles/PublicAPI.bulkImport", (WRITE,)),
     ("GET", f"/api/v1/jobs/{NOBODY}", (READ, WRITE)),
+    ("GET", "/api/v1/customer-erasures", (CUSTOMERS,)),
+    ("POST", "/api/v1/customer-erasures", (CUSTOMERS,)),
+    ("POST", "/api/v1/customer-exports", (CUSTOMERS,)),
 ]
 SYNCING = [
     ("GET", "/sync/promotions", (SYNC,)),

@@ -11,7 +11,8 @@ sap.ui.define(
       "svc.Sync",
       "svc.ReportReader",
       "PublicApi.Read",
-      "PublicApi.Write"
+      "PublicApi.Write",
+      "PublicApi.Customers"
     ];
 
     const SHOWN = {
