@@ -17,6 +17,7 @@ from promenade.store.driver.types import Json, PackedJson
 from promenade.store.driver.unit import Database, Session
 from promenade.workflows.access.customers import Record, export_customer
 from promenade.workflows.access.tenants import create_tenant
+from tests.workflows.counting import note_statements
 from tests.workflows.sales.priced import PRICED
 from tests.workflows.shop import NOON, TENANT, Shop
 
@@ -60,6 +61,19 @@ async def test_the_export_tells_sales_with_lines_basket_points_and_uses(shop: Sh
     assert b"C1" in msgspec.json.encode([record.values for record in records])  # all of it can be printed
     assert "C2" not in repr(records)
     assert "T2" not in repr(records)
+
+
+async def test_many_sales_are_told_with_as_few_statements_as_one(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = await known(shop.context.database)
+    needed = []
+    for number in range(1, 10):
+        await sell(shop, f"T{number}", "C1")
+        if number in (1, 9):
+            statements = note_statements(monkeypatch, database)
+            records = await exported(database, "C1")
+            assert [one.kind for one in records].count("Baskets") == number
+            needed.append(len(statements))
+    assert needed[1] <= needed[0]
 
 
 async def test_codes_of_coupons_are_not_told(shop: Shop) -> None:

@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import String, select
+from sqlalchemy import Select, String, select
 
 from odata_server.sql.connection import Kept
 from promenade.engine.basket import Basket, Facts, Settings, StoredSettings
@@ -40,6 +40,7 @@ from promenade.store.pricing.packing import (
     bases_of,
     compressed,
     packed_records,
+    unpacked,
 )
 from promenade.store.pricing.shape import shaped
 from promenade.zstd import Dictionary
@@ -286,6 +287,27 @@ async def find_iteration(
         outcome=record.outcome,
         outcome_bytes=record.outcome_bytes,
     )
+
+
+async def find_baskets(
+    session: Session, evaluations: Sequence[tuple[str, str, int]]
+) -> dict[tuple[str, str, int], Basket]:
+    """Return the baskets of these evaluations (origin, transaction ID, counter) by the same, of those that are kept."""
+    rows = table("iterations")
+    key = (rows.c.origin, rows.c.transaction_id, rows.c.transaction_counter)
+    found = await read_among(session, key, evaluations, _whole().where)
+    records = await packed_records(session, [StoredRecord.of(row) for row in found])
+    kept = [(row, record) for row, record in zip(found, records, strict=True) if record is not None]
+    contents = unpacked(record for _, record in kept)
+    return {
+        (row.origin, row.transaction_id, row.transaction_counter): _RECORD.decode(content)[0]
+        for (row, _), content in zip(kept, contents, strict=True)
+    }
+
+
+@cache
+def _whole() -> Select[Any]:
+    return select(table("iterations"))
 
 
 async def counted_transactions(session: Session, origin: str, transaction_ids: Collection[str]) -> set[str]:

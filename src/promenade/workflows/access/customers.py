@@ -12,7 +12,7 @@ from promenade.errors import Invalid
 from promenade.store.access import customers as store
 from promenade.store.authoring.trail import Subject, trail_entry, write_trail
 from promenade.store.driver.unit import Database, Session
-from promenade.store.pricing.iterations import find_iteration
+from promenade.store.pricing.iterations import find_baskets
 from promenade.workflows.access.tenants import require_tenant
 from promenade.workflows.context import Context
 
@@ -90,17 +90,21 @@ def _reading(name: str, customer_id: str, after: store.Key | None) -> Any:
 async def _sold(session: Session, logs: list[Mapping[str, Any]]) -> list[Record]:
     """Return what belongs to calculation logs: lines and promotions, and baskets that are still kept."""
     parts = await store.read_parts(session, [log["id"] for log in logs])
+    baskets = await find_baskets(session, [_evaluation(log) for log in logs])
     found: list[Record] = []
     for log in logs:
         if log["id"] in parts:
             lines, promotions = parts[log["id"]]
             found.append(Record("CalculationLogParts", {"logId": log["id"], "lines": lines, "promotions": promotions}))
-        priced = await find_iteration(session, log["origin"], log["transaction_id"], log["transaction_counter"])
-        if priced is not None:
-            basket = msgspec.to_builtins(priced.basket)
+        if _evaluation(log) in baskets:
+            basket = msgspec.to_builtins(baskets[_evaluation(log)])
             basket.pop("coupons", None)  # codes are secret, and may be another one's
             found.append(Record("Baskets", {"logId": log["id"], "basket": basket}))
     return found
+
+
+def _evaluation(log: Mapping[str, Any]) -> tuple[str, str, int]:
+    return log["origin"], log["transaction_id"], log["transaction_counter"]
 
 
 def _pascal(name: str) -> str:
