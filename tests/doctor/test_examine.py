@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
@@ -286,6 +287,24 @@ async def test_the_files_of_certificates(tmp_path: Path, store: tuple[Settings, 
     assert "No such file" in told(await examine(named, now), "certificate")[2][1]
 
 
+async def test_whose_side_effects_have_failed(store: tuple[Settings, Database]) -> None:
+    settings, database = store
+    jobs = table("side_effect_jobs")
+
+    async def fail(session: Session, number: int) -> None:
+        for sale in range(number):
+            job, row = job_row(job_id=f"j-{number}-{sale}", origin="i", transaction_id=f"T-{sale}",
+                               transaction_counter=1, payload=b"", at=now())  # fmt: skip
+            await session.execute_many(job, row)
+        await session.rowcount(update(jobs).values(status="FAILED"))
+
+    for number in range(1, 8):
+        await database.write(partial(fail, number=number), tenant=f"tenant-{number}")
+    named = ", ".join(f"{number} of tenant-{number}" for number in (7, 6, 5, 4, 3))
+    message = f"Side effects of sales have failed: {named}, and those of 2 more tenants."
+    assert (WARN, message) in told(await examine(settings, now), "side-effects")
+
+
 async def test_work_that_nobody_does(store: tuple[Settings, Database]) -> None:
     settings, database = store
     old = now() - timedelta(days=2)
@@ -307,7 +326,7 @@ async def test_work_that_nobody_does(store: tuple[Settings, Database]) -> None:
     findings = await examine(settings, now)
     assert told(findings, "side-effects") == [
         (FAIL, "2 side effects of confirmed sales wait, the oldest for 2 days."),
-        (WARN, "The side effects of 1 sales have failed."),
+        (WARN, f"Side effects of sales have failed: 1 of {TENANT}."),
     ]
     assert told(findings, "uploads") == [
         (WARN, "The cloud has refused 1 sales or coupons."),

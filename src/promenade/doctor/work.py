@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import islice
 
 from promenade.doctor.findings import Finding
 from promenade.store.access.local_store import StoreRow
@@ -15,6 +16,7 @@ from promenade.workflows.clockwork.sheet import clock_sheet
 _LATE = timedelta(minutes=10)
 _UPLOADS_LATE, _UPLOADS_MAX = timedelta(days=1), timedelta(days=14)
 _STARTS_WORK = "Start `promenade worker`, or serve with one process, which works, too."
+_TENANTS_SHOWN = 5
 _TROUBLED = frozenset({"STUCK", "FAILED", "TROUBLE"})
 
 
@@ -65,9 +67,15 @@ def _queues(backlog: Backlog, at: datetime) -> Sequence[Finding]:
             findings.append(Finding.ok(name, f"{count} {what} wait."))
     if backlog.sales_failed:
         remedy = "Mend the cause that `promenade side-effects list --tenant ... --status FAILED` shows, then requeue."
-        message = f"The side effects of {backlog.sales_failed} sales have failed."
+        message = f"Side effects of sales have failed: {_of_tenants(backlog.sales_failed)}."
         findings.append(Finding.warn("side-effects", message, remedy))
     return findings
+
+
+def _of_tenants(counts: Mapping[str, int]) -> str:
+    first = [f"{count} of {tenant}" for tenant, count in islice(counts.items(), _TENANTS_SHOWN)]
+    more = len(counts) - len(first)
+    return ", ".join(first) + (f", and those of {more} more tenants" if more else "")
 
 
 def _uploads(waiting: int, rejected: int, oldest: datetime | None, at: datetime) -> Sequence[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,11 +17,14 @@ _EVENTS = table("outbox_events")
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """How many wait, and since when the one that has waited longest could have been done; None: none waits."""
+    """How many wait, and since when the one that has waited longest could have been done; None: none waits.
+
+    ``sales_failed``: how many have failed, by tenant, the most first.
+    """
 
     sales: int
     sales_since: datetime | None
-    sales_failed: int
+    sales_failed: Mapping[str, int]
     events: int
     events_since: datetime | None
 
@@ -29,7 +33,8 @@ async def read_backlog(session: Session) -> Backlog:
     """Count side effects and events; needs a system session. Both are found by index."""
     pending = select(func.count(), func.min(_JOBS.c.due_at)).where(_JOBS.c.status == "PENDING")
     sales, sales_since = tuple((await session.execute(pending))[0])
-    failed = await session.execute(select(func.count()).select_from(_JOBS).where(_JOBS.c.status == "FAILED"))
+    failed = select(_JOBS.c.tenant_id, func.count()).where(_JOBS.c.status == "FAILED").group_by(_JOBS.c.tenant_id)
+    by_tenant = sorted(map(tuple, await session.execute(failed)), key=lambda one: (-one[1], one[0]))
     waiting = select(func.count(), func.min(_EVENTS.c.created_at)).where(_EVENTS.c.dispatched_at.is_(None))
     events, events_since = tuple((await session.execute(waiting))[0])
-    return Backlog(sales, sales_since, int(failed[0][0]), events, events_since)
+    return Backlog(sales, sales_since, dict(by_tenant), events, events_since)
