@@ -83,9 +83,9 @@ def _parts(name: str, chance: random.Random) -> list[dict[str, Any]]:
     return made
 
 
-async def add_rows(database: Database, tenant_id: str, chance: random.Random, number: int) -> None:
-    """Add up to ``number`` rows of each kind, with time stamps of three months, to a tenant."""
-    rows = {name: [_row(name, chance) for _ in range(chance.randrange(number + 1))] for name in KINDS}
+async def add_rows(database: Database, tenant_id: str, chance: random.Random, number: int, least: int = 0) -> None:
+    """Add from ``least`` to ``number`` rows of each kind, with time stamps of three months, to a tenant."""
+    rows = {name: [_row(name, chance) for _ in range(chance.randint(least, number))] for name in KINDS}
     for row in rows["budget_consumptions"]:
         row["budget_id"] = tenant_id
 

@@ -136,11 +136,11 @@ def archive_url(databases: Databases) -> Iterator[str]:
 
 
 async def fill(database: Database, seed: int) -> None:
-    """Add some 40 rows of each kind to a tenant and to another."""
+    """Add some 60 rows of each kind to a tenant and to another: so many that no month has none."""
     chance = random.Random(seed)
     for tenant in (TENANT, "other"):
         for _ in range(4):
-            await add_rows(database, tenant, chance, 20)
+            await add_rows(database, tenant, chance, 20, least=10)
 
 
 @pytest.fixture

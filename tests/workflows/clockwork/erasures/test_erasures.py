@@ -106,6 +106,10 @@ async def test_each_portion_leaves_all_sums_right_and_one_that_dies_nothing(
     database: Database, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here, there = await two(database, seed)
+    for number in range(18):
+        for shop in (here, there):
+            await sell(shop, f"more-{number}", ERASED)
+    await settle(here)
     await ask(here)
     here.later(hours=2)
     monkeypatch.setattr(erasures, "SALES", 2)
