@@ -35,7 +35,8 @@ from promenade.web.coupons.messages import (
 from promenade.web.http.body import header, read_body, require_json
 from promenade.web.http.endpoint import Answer, Endpoint, Handler
 from promenade.web.http.idempotency import key_of_headers
-from promenade.web.http.validation import Rule, explain, require_bounded, require_sound
+from promenade.web.http.json_body import decode_message
+from promenade.web.http.validation import Rule
 from promenade.web.pricing.encode import timestamp
 from promenade.web.pricing.pos import SCOPES
 from promenade.workflows.context import Context
@@ -81,7 +82,7 @@ class PosCoupons:
         caller = await self._authenticator.authenticate(scope)
         caller.require_scope(*SCOPES)
         require_json(scope)
-        return caller, _decode(await read_body(scope, receive, bytes_max), decoder)
+        return caller, decode_message(await read_body(scope, receive, bytes_max), decoder)
 
     async def _validate(self, scope: Scope, receive: Receive) -> Answer:
         """Return whether a code could be redeemed now, and what it triggers. Changes nothing."""
@@ -176,25 +177,6 @@ _ACTIVATE = msgspec.json.Decoder(ActivateCouponRequest)
 _ISSUE = msgspec.json.Decoder(IssueCouponsRequest)
 
 
-def _decode(body: bytes, decoder: msgspec.json.Decoder[T], rules: Sequence[Rule] = ()) -> T:
-    """Return the decoded body. Raises Invalid (VALIDATION_FAILED and details, or a code about the JSON)."""
-    require_bounded(body)
-    try:
-        asked = decoder.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        asked = None
-    document = require_sound(body)
-    if asked is not None and not any(rule(document) for rule in rules):
-        return asked
-    raise _explained(body, document, decoder.type, rules)
-
-
-def _explained(body: bytes, document: Any, message: type[Struct], rules: Sequence[Rule]) -> Invalid:
-    if not isinstance(document, dict):
-        return Invalid("VALIDATION_FAILED", "The body must be a JSON object.")
-    return explain(b'{"request":%s}' % body, message, rules)
-
-
 class _Kept(Struct, rename="camel"):
     """Members that are kept as raw text, because some numbers would not survive decoding."""
 
@@ -205,7 +187,7 @@ _METADATA = msgspec.json.Decoder(_Kept)
 
 
 def _issue_order(body: bytes, user: str, key: str | None) -> IssueOrder:
-    asked = _decode(body, _ISSUE, _ISSUE_RULES)
+    asked = decode_message(body, _ISSUE, _ISSUE_RULES)
     metadata = None
     if asked.metadata is not None:
         written = bytes(_METADATA.decode(body).metadata or b"").strip()

@@ -1,9 +1,9 @@
-"""Bodies that are one JSON object, validated as strictly as a till's: every fault is named, only sound JSON taken."""
+"""Bodies that are one JSON object: every fault in them is named, and only sound JSON is taken."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -19,21 +19,33 @@ T = TypeVar("T", bound=Struct)
 async def read_message(
     scope: Scope, receive: Receive, decoder: msgspec.json.Decoder[T], bytes_max: int, rules: Sequence[Rule] = ()
 ) -> T:
-    """Return the body of a request, decoded by ``decoder``.
-
-    ``rules`` check the document as a whole and report faults between fields. Raises Invalid (VALIDATION_FAILED with
-    details, or a code about the JSON), TooLarge and NotAcceptable.
-    """
+    """Return the body of a request by `decode_message`. Raises what that raises, TooLarge and NotAcceptable."""
     require_json(scope)
-    body = await read_body(scope, receive, bytes_max)
+    return decode_message(await read_body(scope, receive, bytes_max), decoder, rules)
+
+
+def decode_message(
+    body: bytes,
+    decoder: msgspec.json.Decoder[T],
+    rules: Sequence[Rule] = (),
+    *,
+    is_fine: Callable[[T, dict[str, Any]], bool] | None = None,
+) -> T:
+    """Return a body that is one JSON object, decoded by ``decoder``.
+
+    ``rules`` check the document as a whole and report faults between fields. ``is_fine`` says whether the decoded
+    values may be used; if not, `explain` must find why. Raises Invalid (VALIDATION_FAILED with details, or a code about
+    the JSON).
+    """
     require_bounded(body)
     try:
         asked = decoder.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         asked = None
     document = require_sound(body)
-    if asked is not None and not any(rule(document) for rule in rules):
-        return asked
     if not isinstance(document, dict):
         raise Invalid("VALIDATION_FAILED", "The body must be a JSON object.")
+    fine = asked is not None and (is_fine is None or is_fine(asked, document))
+    if asked is not None and fine and not any(rule(document) for rule in rules):
+        return asked
     raise explain(b'{"request":%s}' % body, decoder.type, rules)

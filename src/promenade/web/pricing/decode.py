@@ -13,6 +13,7 @@ import msgspec
 
 from promenade.engine.basket import BasketLine, Customer, Payment
 from promenade.errors import Detail, Invalid
+from promenade.web.http.json_body import decode_message
 from promenade.web.http.numbers import BadNumber, amount_thousandths, price_hundredths, quantity_thousandths
 from promenade.web.http.unknown_fields import DETAILS_MAX, unknown_field, unknown_fields
 from promenade.web.http.validation import Rule, explain, has_plain_numbers, require_bounded, require_sound
@@ -92,17 +93,8 @@ def decode_confirm(body: bytes) -> ConfirmCommand:
 
 def decode_cancel(body: bytes) -> CancelCommand:
     """Decode the body of cancel, which is in no envelope. Raises Invalid as `decode_evaluate` does."""
-    require_bounded(body)
-    try:
-        request = _CANCEL.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        request = None
-    document = require_sound(body)
-    if request is not None and has_plain_numbers(document, CancelRequest):
-        return CancelCommand(request.transaction_id, request.transaction_counter, request.reason or None)
-    if not isinstance(document, dict):
-        raise Invalid("VALIDATION_FAILED", "The body must be a JSON object.")
-    raise explain(b'{"request":%s}' % body, CancelRequest, ())
+    request = decode_message(body, _CANCEL, is_fine=lambda _, document: has_plain_numbers(document, CancelRequest))
+    return CancelCommand(request.transaction_id, request.transaction_counter, request.reason or None)
 
 
 def _decode(body: bytes, decoder: msgspec.json.Decoder[Envelope[T]]) -> T | None:

@@ -21,8 +21,9 @@ from promenade.store.sync.shares import BUDGET, COUPON_TYPE, PROMOTION
 from promenade.web.access.auth import Authenticator, Caller
 from promenade.web.http.body import header, read_body, require_json
 from promenade.web.http.endpoint import Answer, Endpoint
+from promenade.web.http.json_body import decode_message
 from promenade.web.http.numbers import Amount, BadNumber, amount_thousandths
-from promenade.web.http.validation import Rule, explain, has_plain_numbers, require_bounded, require_sound
+from promenade.web.http.validation import Rule, has_plain_numbers
 from promenade.web.pricing.encode import timestamp
 from promenade.web.pricing.messages import Message
 from promenade.web.pricing.responses import Response
@@ -170,7 +171,7 @@ class SyncShares:
         """Grant a store a share of a budget, renew it, or take back what it no longer needs."""
         caller, body = await self._called(scope, receive)
         key = _key(scope)
-        asked = _decode(body, _GRANT, ())
+        asked = decode_message(body, _GRANT, is_fine=_is_fine)
         await self._require_speaker(caller, asked.deployment_id, asked.run_id)
         wanted = ShareRequest(asked.amount, asked.forecast, asked.piece or Decimal(0), key)
         got = await grant_share(
@@ -183,7 +184,7 @@ class SyncShares:
         """Lease codes or uses of a limit to a store, or take them back."""
         caller, body = await self._called(scope, receive)
         key = _key(scope)
-        asked = _decode(body, _LEASE, _LEASE_RULES)
+        asked = decode_message(body, _LEASE, _LEASE_RULES, is_fine=_is_fine)
         await self._require_speaker(caller, asked.deployment_id, asked.run_id)
         context, tenant_id, deployment_id = self._context, caller.tenant_id, str(asked.deployment_id)
         if asked.codes is not None:
@@ -221,21 +222,6 @@ def _key(scope: Scope) -> str | None:
         message = f"Idempotency-Key must have 1 to {KEY_LENGTH_MAX} printable ASCII characters."
         raise Invalid("INVALID_KEY", message, "Idempotency-Key")
     return text
-
-
-def _decode(body: bytes, decoder: msgspec.json.Decoder[T], rules: Sequence[Rule]) -> T:
-    """Return the decoded body. Raises Invalid (VALIDATION_FAILED and details, or a code about the JSON)."""
-    require_bounded(body)
-    try:
-        asked = decoder.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        asked = None
-    document = require_sound(body)
-    if not isinstance(document, dict):
-        raise Invalid("VALIDATION_FAILED", "The body must be a JSON object.")
-    if asked is not None and _is_fine(asked, document) and not any(rule(document) for rule in rules):
-        return asked
-    raise explain(b'{"request":%s}' % body, decoder.type, rules)
 
 
 def _is_fine(asked: Struct, document: Mapping[str, Any]) -> bool:
