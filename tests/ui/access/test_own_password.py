@@ -1,4 +1,4 @@
-"""A person changes the own password in the menu of the page, and stays signed in there alone."""
+"""A person changes their password in the menu of the page, and stays signed in there alone."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def fill(dialog: Locator, *texts: str) -> None:
 
 
 @pytest.mark.smoke
-def test_a_person_changes_the_own_password_and_other_browsers_are_signed_out(desk: Desk) -> None:
+def test_a_person_changes_their_password_and_other_browsers_are_signed_out(desk: Desk) -> None:
     name = settled(desk)
     page = signed_in(desk, name)
     with httpx2.Client(base_url=desk.shop.url, timeout=REQUEST_SECONDS_MAX, verify=False) as elsewhere:

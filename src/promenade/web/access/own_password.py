@@ -1,4 +1,4 @@
-"""`/oauth/password`: a person who is signed in changes the own password, and proves by the current one who it is.
+"""`/oauth/password`: a person who is signed in changes their password, and shows the current one as proof.
 
 The page sends its token, as everywhere else. The current password is counted like one at the login page, so a browser
 that was left open, or a token that was copied, helps nobody to guess it.

@@ -79,7 +79,7 @@ class Me(msgspec.Struct, frozen=True, rename="camel"):
     services: Services  #: The services that these scopes allow.
     sets: dict[str, list[str]]  #: Entity set of administration -> `create`, `update`, `delete`.
     approval_is_binding: bool  #: Whether promotions run only with an approval by somebody else than their authors.
-    password_address: str | None  #: Where the user changes the own password; null: the user has none here.
+    password_address: str | None  #: Where the user changes their own password; null: the user has none here.
     may_decide: bool  #: Whether the user may approve and reject promotions, those of others where it is binding.
 
 

@@ -65,7 +65,7 @@ def _erase() -> dict[str, Any]:
 
 def _export() -> dict[str, Any]:
     lines = {
-        "description": "A JSON object on each line; the last one is of the kind `End`. If it is missing, so is more.",
+        "description": "A JSON object on each line; the last one is of the kind `End`: without it, lines are missing.",
         "content": {LINES: {"schema": ref(_RECORD)}},
     }
     summary = "Tell what is stored about a customer: the rows that name the ID, without codes of coupons."

@@ -67,7 +67,7 @@ _NOTE = "INSERT INTO schema_compatibility (works_with) VALUES ('{}')"
 _NOTED = "SELECT works_with FROM schema_compatibility"
 _PATIENCE_SECONDS = 60.0
 _TABLE_SECONDS = 0.5  # that a step waits for a table: less than the second after which PostgreSQL ends a sale
-_IN_USE = {"55P03", "40P01"}  # what PostgreSQL answers to who waits too long, or in a circle
+_IN_USE = {"55P03", "40P01"}  # what PostgreSQL answers whoever waits too long, or in a circle
 _LOCK = 7_310_000  # PostgreSQL advisory lock: one upgrade at a time
 
 

@@ -31,7 +31,7 @@ sap.ui.define(
 
     const MISMATCH = "PASSWORD_MISMATCH";
 
-    /** A dialog in which somebody replaces the own password, whose former one proves who sits here. */
+    /** A dialog in which somebody replaces their own password, whose former one proves who sits here. */
     return class OwnPassword {
       /** `bundle` has the texts `shell.password...`; `address` is where the service takes the new password. */
       constructor(bundle, address) {
