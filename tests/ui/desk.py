@@ -147,12 +147,19 @@ class Desk:
         colours: str = "light",
         **how: Any,
     ) -> Page:
-        """Open a page in its own browser context, signed in as a role, at the URL fragment ``address``."""
-        return self.sign_in(self.blank(language=language, colours=colours, **how), role, address)
+        """Open a page in its own browser context, signed in as a role, at the URL fragment ``address``.
+
+        It has settled: a click while a page is drawn for the first time may be lost.
+        """
+        page = self.sign_in(self.blank(language=language, colours=colours, **how), role, address)
+        self.settle(page)
+        return page
 
     def tab(self, page: Page, role: str = "administrator", *, address: str = "") -> Page:
-        """Open another tab of a page's browser, signed in as a role, at the URL fragment ``address``."""
-        return self.sign_in(self.followed(page.context.new_page()), role, address)
+        """Open another tab of a page's browser, signed in as a role, at the URL fragment ``address``, settled."""
+        tab = self.sign_in(self.followed(page.context.new_page()), role, address)
+        self.settle(tab)
+        return tab
 
     def sign_in(self, page: Page, role: str = "administrator", address: str = "") -> Page:
         """Open the URL fragment ``address`` in an empty page, signed in as a role."""
@@ -188,13 +195,13 @@ class Desk:
         return page
 
     def _follow(self, page: Page) -> None:
-        """Track which data requests of a page have no response yet."""
+        """Track which requests of a page have no response yet, for data and for scripts alike."""
         underway = self._underway[page] = set()
 
         def begin(request: Request) -> None:
             if request.is_navigation_request():
                 underway.clear()  # nobody waits any more for requests of the previous page
-            elif request.resource_type in {"fetch", "xhr"}:
+            elif not request.url.startswith("data:"):
                 underway.add(request)
 
         def end(request: Request) -> None:
@@ -210,7 +217,6 @@ class Desk:
         A quiet network is not enough: the page may have been computing meanwhile.
         """
         page.locator(_HEADING).first.wait_for()
-        page.wait_for_load_state("networkidle")
         end = time.monotonic() + WAIT_MS / 1000
         while page.evaluate(_IS_AT_WORK) or self._underway[page]:
             assert time.monotonic() < end, f"not settled: {[one.url for one in self._underway[page]]}"

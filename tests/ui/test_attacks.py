@@ -112,7 +112,6 @@ def fail(route: Route) -> None:
 @pytest.mark.parametrize("address", ["list/Budgets", "promotions", "reports/performance", ""])
 def test_a_page_shows_a_message_if_the_service_does_not_answer(desk: Desk, address: str) -> None:
     page = desk.sit(address="reports", language="de")
-    desk.settle(page)
     for part in ("admin", "reporting"):
         page.route(f"**/{part}/**", fail)
     go(page, address)
@@ -123,7 +122,6 @@ def test_a_page_shows_a_message_if_the_service_does_not_answer(desk: Desk, addre
 @pytest.mark.parametrize("address", ["list/Budgets", "promotions", "reports/hours"])
 def test_an_expired_session_asks_for_a_login_on_the_page(desk: Desk, address: str) -> None:
     page = desk.sit(address="reports")
-    desk.settle(page)
     body = '{"error": {"code": "UNAUTHORIZED", "message": "The token has expired."}}'
     for part in ("admin", "reporting"):
         page.route(f"**/{part}/**", lambda route: route.fulfill(status=401, content_type="application/json", body=body))

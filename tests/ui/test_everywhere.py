@@ -74,7 +74,6 @@ def require_headings(page: Page) -> None:
 def test_a_page_opens_and_can_be_used_by_everybody(desk: Desk, address: str, look: str) -> None:
     colours, language = LOOKS[look]
     page = desk.sit(address=address, colours=colours, language=language)
-    desk.settle(page)
     assert not judge(page)
     require_headings(page)
     require_room(desk, page)
@@ -89,7 +88,6 @@ def test_an_object_opens_and_can_be_used_by_everybody(desk: Desk, set_name: str,
     found = next(one["ID"] for one in rows if one.get("IsActiveEntity", True))
     address = f"promotion/{found}" if set_name == "Promotions" else f"object/{set_name}/{found}"
     page = desk.sit(address=address, language=language)
-    desk.settle(page)
     assert not judge(page)
     require_headings(page)
     require_room(desk, page)

@@ -24,7 +24,6 @@ def marks(page: Page, check: int, forecast: int) -> None:
 def test_check_and_forecast_are_marked_outdated_after_an_edit_and_run_again(desk: Desk) -> None:
     entity_id = stored(desk.shop, DiscountActions=[ACTION])
     page = desk.sit("planner", address=f"promotion/{entity_id}")
-    desk.settle(page)
     check, forecast = page.locator(f"{HERE}checkContent"), page.locator(f"{HERE}forecastContent")
     check.get_by_role("button", name="Check now").click()
     check.get_by_text("It does not run now", exact=True).wait_for()

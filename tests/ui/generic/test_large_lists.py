@@ -81,7 +81,6 @@ def test_a_long_list_is_scrolled_and_searched_without_loading_it(
     large_desk: Desk, address: str, total: str, wanted: str
 ) -> None:
     page = large_desk.sit(address="imports")
-    large_desk.settle(page)
     rows = Rows(page)
     page.evaluate("address => { location.hash = address; }", address)
     table = page.locator("[role=grid]:visible, [role=treegrid]:visible, table:visible").first

@@ -19,7 +19,6 @@ CARDS = ["list/Articles", "list/Campaigns", "list/Clients", "list/AuditLogs", "p
 @pytest.mark.parametrize("address", CARDS)
 def test_a_row_is_a_card_that_shows_what_matters_without_scrolling_sideways(desk: Desk, address: str) -> None:
     page = desk.sit(address=f"/{address}", language="de", viewport=TELEPHONE)
-    desk.settle(page)
     expect(page.locator(".sapUiTableContentRow:visible .promMuted:visible").first).to_be_visible()
     expect(page.get_by_role("columnheader")).to_have_count(1)
     require_room(desk, page)

@@ -168,7 +168,6 @@ def test_a_planner_asks_by_keyboard_alone(desk: Desk) -> None:
 def test_everybody_can_read_a_request_on_narrow_screens_too(desk: Desk, shop: Shop, language: str) -> None:
     request = requested(shop, "Gelesen" if language == "de" else "Read")
     page = desk.sit("administrator", address=f"object/BudgetRequests/{request['ID']}", language=language)
-    desk.settle(page)
     word = {"en": "Waiting", "de": "Offen"}[language]
     expect(page.get_by_text(word, exact=True).first).to_be_visible()
     assert not judge(page)

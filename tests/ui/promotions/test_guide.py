@@ -141,7 +141,6 @@ def press_to(page: Page, wanted: Locator) -> None:
 
 def test_the_way_is_gone_by_keyboard_alone(desk: Desk) -> None:
     page = desk.sit("administrator", address="promotions/new")
-    desk.settle(page)
     tab_to(page, page.get_by_role("listitem").filter(has_text="3 for 2"))
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("listitem").filter(has_text="Second at half price")).to_be_focused()
@@ -183,7 +182,6 @@ def test_the_way_is_gone_by_keyboard_alone(desk: Desk) -> None:
 @pytest.mark.parametrize(("language", "card"), [("en", "Bundle price"), ("de", "Preis für ein Bündel")])
 def test_nothing_is_cut_off_and_axe_finds_nothing(desk: Desk, language: str, card: str) -> None:
     page = desk.sit("administrator", address="promotions/new", language=language)
-    desk.settle(page)
     assert not judge(page)
     require_headings(page)
     require_whole(page)
@@ -311,7 +309,6 @@ def test_the_page_of_a_coupon_type_asks_the_same(desk: Desk) -> None:
         http.patch(f"/admin/Promotions(ID={entity_id},IsActiveEntity=true)", json={"code": f"OF-{entity_id[:8]}"})
         made = http.post("/admin/CouponTypes", json={"code": f"C-{entity_id[:8]}", "name": "C", "IsActiveEntity": True})
     page = desk.sit("planner", address=f"object/CouponTypes/{made.json()['ID']}")
-    desk.settle(page)
     page.get_by_role("region", name="Promotions").get_by_role("button", name="Add").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Promotion").fill(f"OF-{entity_id[:8]}")

@@ -215,7 +215,6 @@ def test_a_forecast_is_asked_for_and_shown(desk: Desk) -> None:
     entity_id = stored(desk.shop, DiscountActions=[{"actionType": "RECEIPT", "discountType": "PERCENTAGE",
                                                      "discountValue": 5}])  # fmt: skip
     page = desk.sit("planner", address=f"promotion/{entity_id}")
-    desk.settle(page)
     part = page.locator(f"{HERE}forecastContent")
     part.get_by_role("button", name="Forecast").click()
     part.get_by_text("Cost and sales by currency").wait_for()
@@ -224,7 +223,6 @@ def test_a_forecast_is_asked_for_and_shown(desk: Desk) -> None:
 
 def test_a_check_explains_its_findings_and_links_to_them(desk: Desk) -> None:
     page = desk.sit("controller", address=f"promotion/{stored(desk.shop)}")
-    desk.settle(page)  # a click while the page is drawn again is lost
     part = page.locator(f"{HERE}checkContent")
     part.get_by_role("button", name="Check now").click()
     part.get_by_text("It gives nothing", exact=True).wait_for()

@@ -63,7 +63,6 @@ def test_who_is_no_administrator_reads_settings_only(desk: Desk) -> None:
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_everybody_can_use_the_page_on_every_screen(desk: Desk, language: str) -> None:
     page = desk.sit(address=ADDRESS, language=language)
-    desk.settle(page)
     assert not judge(page)
     page.get_by_role("button", name={"en": "Edit", "de": "Bearbeiten"}[language], exact=True).click()
     page.get_by_role("button", name={"en": "Save", "de": "Speichern"}[language], exact=True).wait_for()

@@ -141,7 +141,6 @@ def test_lists_filter_by_the_day_on_which_something_ends(desk: Desk) -> None:
             campaign = {"code": f"ENDS-{day}", "name": f"Ends {day}", "endAt": f"{day}T22:00:00Z"}
             assert http.post("/api/v1/Campaigns", json=campaign).status_code == 201
     page = desk.sit("planner", address="list/Campaigns", timezone_id="America/Los_Angeles")
-    desk.settle(page)
     field = page.get_by_role("textbox", name="End at")
     field.fill("10 May 2031 \N{EN DASH} 10 May 2031")
     field.press("Tab")
