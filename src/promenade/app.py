@@ -93,12 +93,7 @@ async def open_context(settings: Settings) -> Context:
         webhook_allow=frozenset(target.lower() for target in settings.webhook_allow),
         webhook_retry_schedule=settings.webhook_retry_schedule,
         events_to=settings.broker,
-        retention=Retention(
-            iterations=settings.keep_iterations_days,
-            sales=settings.keep_sales_days,
-            events=settings.keep_events_days,
-            imports=settings.keep_imports_days,
-        ),
+        retention=Retention.of(settings),
         uplink=None if store is None else Uplink(run_id=new_id()),
         replica=None if reporting_url is None else await open_database(reporting_url),
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import insert, update
 
 from promenade import __version__
 from promenade.cli import main
@@ -33,8 +33,10 @@ from promenade.store.driver.unit import Database, Session
 from promenade.store.replica.link import LinkSettings, write_attempt, write_settings, write_synced
 from promenade.store.replica.uploads import add, reject
 from promenade.store.sales.jobs import job_row
+from promenade.store.sales.kept import keep_check
 from promenade.workflows.access.certificate_authority import CertificateAuthority
 from promenade.workflows.access.local_admin import establish_store
+from promenade.workflows.access.tenants import create_tenant
 from tests.kit.databases import DIALECTS, Databases, Dialect, past_the_wall
 from tests.kit.processes import free_port
 from tests.kit.receiver import Answer, Drip, Receiver
@@ -303,6 +305,52 @@ async def test_whose_side_effects_have_failed(store: tuple[Settings, Database]) 
     named = ", ".join(f"{number} of tenant-{number}" for number in (7, 6, 5, 4, 3))
     message = f"Side effects of sales have failed: {named}, and those of 2 more tenants."
     assert (WARN, message) in told(await examine(settings, now), "side-effects")
+
+
+async def test_whose_sales_wait_for_a_check_of_the_archive(databases: Databases) -> None:
+    url = databases.create("sqlite")
+    database = await open_database(url)
+    settings, at = Settings(database=url, port=free_port()), datetime(2026, 8, 10, tzinfo=UTC)
+
+    async def wait(tenant: str, months: Sequence[int]) -> None:
+        await create_tenant(database, tenant, settings={"salesLogDays": "30"}, at=at, user="tests")
+        rows: list[dict[str, object]] = [
+            {"id": f"log-{month}", "transaction_id": f"T-{month}", "transaction_counter": 1, "status": "CALCULATED",
+             "subtotal": 0, "discount": 0, "grand_total": 0, "currency": "EUR", "source": "btp", "evaluated_at": at,
+             "confirmed_at": datetime(2026, month, 2, tzinfo=UTC), "created_at": at, "modified_at": at}
+            for month in months
+        ]  # fmt: skip
+        await database.write(
+            lambda session: session.execute_many(insert(table("CalculationLogs")), rows), tenant=tenant
+        )
+
+    async def found() -> list[tuple[Verdict, str, str]]:
+        findings = await examine(replace(settings, keep_sales_days=30), lambda: at)
+        return [(one.verdict, one.message, one.remedy or "") for one in findings if one.check == "archive"]
+
+    await wait("new", [7, 8])  # none of these months is over for 30 days
+    assert await found() == []
+    await wait("north wind", [3, 5, 8])
+    message = (
+        "Logs of sales of north wind from 2026-03 to 2026-05 are to be deleted, and wait for a check of all months of"
+        " the archive, which was never done."
+    )
+    remedy = (
+        "Run `promenade archive write --tenant 'north wind' --archive ...`, then `promenade archive check --tenant"
+        " 'north wind' --archive ...`, each month."
+    )
+    assert await found() == [(WARN, message, remedy)]
+    assert "archive" not in {one.check for one in await examine(settings, lambda: at)}  # prices are kept for longer
+    await database.write(lambda session: keep_check(session, archived_before=None, at=at), tenant="north wind")
+    ((_, message, _),) = await found()
+    assert message.endswith("which was last done on 2026-08-10.")
+    for number in range(6):
+        await wait(f"tenant-{number}", [6])
+    ((*_, last), rest) = (await found())[-2:]
+    assert last.startswith("Run `promenade archive write --tenant tenant-3 ")
+    assert rest[1] == "Logs of sales of 2 more tenants wait for it, too."
+    await database.close()
+    databases.drop(url)
 
 
 async def test_work_that_nobody_does(store: tuple[Settings, Database]) -> None:

@@ -76,6 +76,14 @@ def _seconds(context: click.Context, parameter: click.Parameter, text: str) -> t
 
 
 _file = click.Path(path_type=Path, dir_okay=False)
+keep_options = _options(
+    option("--keep-iterations-days", type=click.IntRange(1, KEEP_DAYS_MAX), default=30, show_default=True,
+           help="How long evaluations that were never confirmed are kept."),
+    option("--keep-sales-days", type=click.IntRange(1, KEEP_DAYS_MAX), default=400, show_default=True,
+           help="How long the pricing data of confirmed sales is kept, for replays and forecasts."),
+    option("--keep-events-days", type=click.IntRange(1, KEEP_DAYS_MAX), default=30, show_default=True,
+           help="How long events can be sent again by hand."),
+)  # fmt: skip
 background_options = _options(
     option("--webhook-allow", multiple=True, metavar="TARGET",
            help="Host, host:port or network that callbacks may reach by http or at a private address (repeatable)."),
@@ -93,12 +101,7 @@ background_options = _options(
     option("--events-ca", type=_file, help="Authorities of the broker's certificate (PEM); default: the system's."),
     option("--events-cert", type=_file, help="Client certificate for the broker (PEM)."),
     option("--events-key", type=_file, help="Its private key (PEM)."),
-    option("--keep-iterations-days", type=click.IntRange(1, KEEP_DAYS_MAX), default=30, show_default=True,
-           help="How long evaluations that were never confirmed are kept."),
-    option("--keep-sales-days", type=click.IntRange(1, KEEP_DAYS_MAX), default=400, show_default=True,
-           help="How long the pricing data of confirmed sales is kept, for replays and forecasts."),
-    option("--keep-events-days", type=click.IntRange(1, KEEP_DAYS_MAX), default=30, show_default=True,
-           help="How long events can be sent again by hand."),
+    keep_options,
     option("--keep-imports-days", type=click.IntRange(1, KEEP_DAYS_MAX), default=400, show_default=True,
            help="How long ended import jobs and the raw messages of master data are kept."),
 )  # fmt: skip

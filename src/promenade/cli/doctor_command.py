@@ -12,6 +12,7 @@ import click
 from promenade.cli.console import (
     database_options,
     in_one_line,
+    keep_options,
     listen_options,
     mtls_options,
     option,
@@ -31,12 +32,14 @@ _COLOURS = {"OK": "green", "WARN": "yellow", "FAIL": "red", "SKIPPED": None}
 @listen_options
 @option("--public-url", help="How clients reach the server; default: http://host:port.")
 @mtls_options
+@keep_options
 @option("--json", "as_json", is_flag=True, help="Print JSON.")
 def doctor(as_json: bool, **options: Any) -> None:
     """Look at disk, database, clock, certificates, service, link and queues, and say what to do; changes nothing.
 
     Exit code 0: nothing fails, though there may be warnings. 1: something fails. Give it the
-    options of `serve` that say where the database and the service are, or the same environment variables.
+    options of `serve` that say where the database and the service are and how long data is kept, or the same
+    environment variables.
     """
     from promenade.clock import clock
     from promenade.doctor import examine

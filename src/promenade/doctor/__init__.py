@@ -15,7 +15,7 @@ from promenade.doctor.findings import Finding, Verdict, worst
 from promenade.doctor.link import examine_link
 from promenade.doctor.machine import examine_certificates, examine_disk, examine_packages
 from promenade.doctor.service import examine_service
-from promenade.doctor.work import examine_store, examine_uploads, examine_work
+from promenade.doctor.work import examine_archives, examine_store, examine_uploads, examine_work
 from promenade.settings import Settings
 from promenade.store.access.local_store import read_store
 from promenade.store.replica.link import read_link
@@ -37,6 +37,8 @@ async def examine(settings: Settings, clock: Callable[[], datetime]) -> Sequence
             findings += examine_store(store)
             findings += await examine_link(link, clock)
         findings += await examine_work(database, clock())
+        if store is None:  # stores keep their logs
+            findings += await examine_archives(database, settings, clock())
         if store is not None and link is not None:
             findings += await examine_uploads(database, store.tenant_id, clock())
     return findings

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
 
 from promenade.doctor.findings import Finding
+from promenade.settings import Settings
 from promenade.store.access.local_store import StoreRow
 from promenade.store.clockwork.backlog import Backlog, read_backlog
 from promenade.store.driver.unit import Database
 from promenade.store.replica.link import count_uploads, oldest_upload
+from promenade.workflows.archive.months import Month
+from promenade.workflows.clockwork.dropping import Waiting, waiting_for_check
 from promenade.workflows.clockwork.sheet import clock_sheet
+from promenade.workflows.context import Retention
 
 _LATE = timedelta(minutes=10)
 _UPLOADS_LATE, _UPLOADS_MAX = timedelta(days=1), timedelta(days=14)
@@ -33,6 +38,16 @@ async def examine_work(database: Database, at: datetime) -> Sequence[Finding]:
     """Look at the clock jobs, and what waits for a worker."""
     jobs = _jobs([(one["job"], one["state"]) for one in await clock_sheet(database, at)])
     return [jobs, *_queues(await database.read(read_backlog, system=True), at)]
+
+
+async def examine_archives(database: Database, settings: Settings, at: datetime) -> Sequence[Finding]:
+    """Look for logs of sales that tenants want deleted, and that only an archive is missing for; nothing if none do."""
+    waiting = await waiting_for_check(database, Retention.of(settings), at)
+    findings = [_unchecked(one) for one in waiting[:_TENANTS_SHOWN]]
+    if len(waiting) > _TENANTS_SHOWN:
+        message = f"Logs of sales of {len(waiting) - _TENANTS_SHOWN} more tenants wait for it, too."
+        findings.append(Finding.warn("archive", message, "Write and check their archives; then run this again."))
+    return findings
 
 
 async def examine_uploads(database: Database, tenant_id: str, at: datetime) -> Sequence[Finding]:
@@ -70,6 +85,19 @@ def _queues(backlog: Backlog, at: datetime) -> Sequence[Finding]:
         message = f"Side effects of sales have failed: {_of_tenants(backlog.sales_failed)}."
         findings.append(Finding.warn("side-effects", message, remedy))
     return findings
+
+
+def _unchecked(one: Waiting) -> Finding:
+    first, last = Month.of(one.first), Month.of(one.last)
+    months = f"{first}" if first == last else f"{first} to {last}"
+    last_check = "was never done" if one.checked_at is None else f"was last done on {one.checked_at:%Y-%m-%d}"
+    message = (
+        f"Logs of sales of {one.tenant_id} from {months} are to be deleted, and wait for a check of all months of the"
+        f" archive, which {last_check}."
+    )
+    command, options = "promenade archive", f"--tenant {shlex.quote(one.tenant_id)} --archive ..."
+    remedy = f"Run `{command} write {options}`, then `{command} check {options}`, each month."
+    return Finding.warn("archive", message, remedy)
 
 
 def _of_tenants(counts: Mapping[str, int]) -> str:

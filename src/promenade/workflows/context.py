@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from promenade.settings import WEBHOOK_RETRY_SCHEDULE, BrokerAddress
+from promenade.settings import WEBHOOK_RETRY_SCHEDULE, BrokerAddress, Settings
 from promenade.store.driver.cache import Cache
 from promenade.store.driver.unit import Database
 from promenade.store.pricing.catalogue import Catalogues
@@ -25,6 +25,16 @@ class Retention:
     sales: int = 400
     events: int = 30
     imports: int = 400
+
+    @classmethod
+    def of(cls, settings: Settings) -> Retention:
+        """Return what the operator has set."""
+        return cls(
+            iterations=settings.keep_iterations_days,
+            sales=settings.keep_sales_days,
+            events=settings.keep_events_days,
+            imports=settings.keep_imports_days,
+        )
 
 
 @dataclass(frozen=True, slots=True)

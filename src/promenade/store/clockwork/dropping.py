@@ -106,6 +106,13 @@ async def first_log(session: Session, since: datetime | None) -> datetime | None
     return rows[0].confirmed_at if rows else None
 
 
+async def last_log(session: Session, before: datetime) -> datetime | None:
+    """Return the time of the last log before ``before``; None: there is none."""
+    last = select(_LOGS.c.confirmed_at).where(_LOGS.c.confirmed_at < before)
+    rows = await session.execute(last.order_by(_LOGS.c.confirmed_at.desc()).limit(1))
+    return rows[0].confirmed_at if rows else None
+
+
 async def first_needed(session: Session) -> datetime | None:
     """Return the time from which somebody still counts logs; None: nobody does.
 

@@ -17,13 +17,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from promenade.store.clockwork import dropping as store
 from promenade.store.clockwork.dropping import Bounds, Due, Mark, Wish
-from promenade.store.driver.unit import Session
+from promenade.store.driver.unit import Database, Session
 from promenade.workflows.clockwork.jobs import JobResult, clock_job
 from promenade.workflows.clockwork.paced import Pace, tenant_by_tenant
-from promenade.workflows.context import Context
+from promenade.workflows.context import Context, Retention
 from promenade.workflows.settlement.returns import decode_record, encode_record
 
 EVERY = timedelta(hours=1)
@@ -54,9 +55,8 @@ class _Term:
     before: datetime
 
     @classmethod
-    def of(cls, context: Context, wish: Wish) -> _Term:
-        kept = context.retention
-        return cls(wish, context.clock() - timedelta(days=max(wish.days, kept.sales, kept.iterations, kept.events)))
+    def of(cls, kept: Retention, at: datetime, wish: Wish) -> _Term:
+        return cls(wish, at - timedelta(days=max(wish.days, kept.sales, kept.iterations, kept.events)))
 
     def bounds(self, mark: Mark) -> Bounds | None:
         """Return which logs may go below the mark; None: none."""
@@ -69,14 +69,18 @@ class _Term:
             return None
         return Bounds(mark.spared_before, until, self.before, mark.unchanged_since)
 
+    async def limit(self, session: Session) -> datetime:
+        """Return the time before which logs may go, whatever an archive has."""
+        needed = await store.first_needed(session)
+        return _begin_of_day(self.before) if needed is None else min(needed, _begin_of_day(self.before))
+
     async def raised(self, session: Session, mark: Mark) -> Mark | None:
         """Return the next mark; None: it must not rise now."""
-        limits = [_begin_of_day(self.before), await store.first_needed(session)]
+        limit = await self.limit(session)
         if not self.wish.is_unarchived:
             if mark.archived_before is None:
                 return None
-            limits.append(mark.archived_before)
-        limit = min(one for one in limits if one is not None)
+            limit = min(limit, mark.archived_before)
         first = await store.first_log(session, mark.purged_before)
         if first is None or first >= limit:
             return None
@@ -97,6 +101,40 @@ class _Term:
         return begin, (begin + 31 * _DAY).replace(day=1)
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Months of a tenant whose logs would go if a check of the archive had found them there.
+
+    ``first`` and ``last`` are times in the first and the last of these months; ``checked_at`` is when the archive was
+    last checked, None: never.
+    """
+
+    tenant_id: str
+    first: datetime
+    last: datetime
+    checked_at: datetime | None
+
+
+async def waiting_for_check(database: Database, kept: Retention, at: datetime) -> list[Waiting]:
+    """Return which logs wait for nothing but a check of the archive, by tenant; a few reads by index for each."""
+    found = []
+    for wish in await database.read(store.read_wishes, system=True):
+        if not wish.is_unarchived:
+            read = partial(_waiting, term=_Term.of(kept, at, wish))
+            found.append(await database.read(read, tenant=wish.tenant_id))
+    return [one for one in found if one is not None]
+
+
+async def _waiting(session: Session, term: _Term) -> Waiting | None:
+    mark = await store.read_mark(session)
+    until = _begin_of_day(await term.limit(session)).replace(day=1)
+    passed = [one for one in (mark.purged_before, mark.archived_before) if one is not None]
+    first = await store.first_log(session, max(passed, default=None))
+    if first is None or first >= until:
+        return None
+    return Waiting(term.wish.tenant_id, first, await store.last_log(session, until) or first, mark.archived_at)
+
+
 def _begin_of_day(at: datetime) -> datetime:
     return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
@@ -108,7 +146,7 @@ async def _portion(context: Context, tenant_id: str) -> tuple[int, bool]:
         mark, wish = await store.read_mark(session), await store.read_wish(session)
         if wish is None:
             return mark, None
-        term = _Term.of(context, wish)
+        term = _Term.of(context.retention, context.clock(), wish)
         bounds = term.bounds(mark)
         if bounds is not None and await store.due_logs(session, bounds, 1):
             return mark, mark
@@ -125,7 +163,7 @@ async def _portion(context: Context, tenant_id: str) -> tuple[int, bool]:
             return 0, False
         if wanted != mark:
             await store.write_mark(session, wanted)
-        bounds = _Term.of(context, wish).bounds(wanted)
+        bounds = _Term.of(context.retention, context.clock(), wish).bounds(wanted)
         gone = 0 if bounds is None else await _delete(session, bounds)
         return gone, gone > 0 or wanted != mark
 

@@ -20,7 +20,7 @@ from promenade.store.sales.kept import keep_check
 from promenade.store.verification.references import read_dangling
 from promenade.store.verification.sums import read_differences
 from promenade.workflows.access.tenants import set_tenant
-from promenade.workflows.clockwork.dropping import UNIT_ROWS
+from promenade.workflows.clockwork.dropping import UNIT_ROWS, waiting_for_check
 from promenade.workflows.context import Retention
 from promenade.workflows.forecasts.asking import check_period, prepare_forecast, store_forecast
 from promenade.workflows.reports.exports import ExportOrder, begin_export
@@ -355,6 +355,55 @@ async def test_a_month_goes_when_a_check_has_found_it_in_the_archive(database: D
     await checked(april, shop.now[0])
     await clean(shop)
     assert (await names(shop), await mark(shop)) == ({"new"}, april)
+
+
+async def test_it_is_told_which_months_wait_for_a_check(database: Database) -> None:
+    shop = await old_sale(database)
+    march, april, may, june = (datetime(2026, month, 1, tzinfo=UTC) for month in (3, 4, 5, 6))
+
+    async def told(retention: Retention = shop.context.retention) -> list[tuple[str, str, str, bool]]:
+        return [
+            (one.tenant_id, f"{one.first:%m}", f"{one.last:%m}", one.checked_at is not None)
+            for one in await waiting_for_check(database, retention, shop.now[0])
+        ]
+
+    async def checked(before: datetime | None) -> None:
+        at = shop.now[0]
+        await database.write(lambda session: keep_check(session, archived_before=before, at=at), tenant=shop.tenant)
+
+    assert await told() == []  # nobody wants them deleted
+    await configure(shop, salesLogDays=DAYS)
+    assert await told() == [("tenant-a", "03", "03", False)]  # April is not old enough as a whole
+    assert await told(Retention(iterations=1, sales=90)) == []
+    shop.later(days=30)
+    assert await told() == [("tenant-a", "03", "04", False)]
+    for before, left in ((None, ("03", "04")), (march, ("03", "04")), (april, ("04", "04"))):
+        await checked(before)
+        assert await told() == [("tenant-a", *left, True)]
+    await clean(shop)
+    assert (await names(shop), await told()) == ({"new"}, [("tenant-a", "04", "04", True)])
+    await checked(None)  # what went needs no check any more
+    assert await told() == [("tenant-a", "04", "04", True)]
+    await checked(may)
+    assert await told() == []
+    await clean(shop)
+    assert (await names(shop), await mark(shop)) == (set(), may)
+    await sell(shop, "young", None)
+    assert (await told(), shop.now[0] > june) == ([], True)
+
+
+async def test_no_check_is_asked_for_what_stays_all_the_same(database: Database) -> None:
+    shop = await old_sale(database, salesLogDays=DAYS)
+    kept = shop.context.retention
+    await shop.put("Promotions", id=identity("trial"), code="trial", name="trial", status="PILOT")
+    starts, ends = datetime(2026, 3, 2, 9, tzinfo=UTC), datetime(2026, 9, 1, tzinfo=UTC)
+    config = {"id": identity("pilot"), "promotion_id": identity("trial"), "auto_promote": True}
+    await shop.put("PromotionPilotConfigs", **config, pilot_start_at=starts, pilot_end_at=ends)
+    assert await waiting_for_check(database, kept, shop.now[0]) == []
+    await shop.change("PromotionPilotConfigs", "pilot", pilot_start_at=datetime(2026, 4, 1, tzinfo=UTC))
+    assert len(await waiting_for_check(database, kept, shop.now[0])) == 1
+    await configure(shop, salesLogsUnarchived="true")
+    assert await waiting_for_check(database, kept, shop.now[0]) == []
 
 
 async def test_a_log_that_is_not_in_the_archive_as_it_is_stays_for_ever(database: Database) -> None:
