@@ -227,14 +227,15 @@ def timestamp(
     *,
     required: bool = False,
     read_only: bool = False,
+    virtual: bool = False,
     wire: str = "",
     label: str = "",
     hidden_from: frozenset[Service] = frozenset(),
 ) -> Field:
     """Declare a timestamp in UTC, with microseconds."""
     return Field(
-        kind=Kind.TIMESTAMP, doc=doc, required=required, read_only=read_only, wire=wire, label=label,
-        hidden_from=hidden_from,
+        kind=Kind.TIMESTAMP, doc=doc, required=required, read_only=read_only or virtual, virtual=virtual, wire=wire,
+        label=label, hidden_from=hidden_from,
     )  # fmt: skip
 
 

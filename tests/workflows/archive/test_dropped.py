@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from promenade.store.archive.reading import KINDS
+from promenade.store.archive.reading import KINDS, Kind
 from promenade.store.driver.unit import Database
 from promenade.workflows.archive.checking import check_archive
 from promenade.workflows.archive.months import Month
 from promenade.workflows.archive.places import Place, open_place
 from promenade.workflows.archive.writing import write_archive
-from tests.workflows.clockwork.erasures.ledgers import sell, settle, take_back
+from tests.workflows.clockwork.erasures.ledgers import run, sell, settle, take_back
 from tests.workflows.clockwork.purging.test_dropping import DAYS, clean, configure, names, shops, unarchived
+from tests.workflows.clockwork.purging.test_trimming import note
 from tests.workflows.shop import Shop
 
-SALES = [KINDS["calculation_logs"]]
+SALES, TRAIL = [KINDS["calculation_logs"]], [KINDS["audit_logs"]]
 
 
 @pytest.fixture
@@ -25,19 +27,21 @@ def place(tmp_path: Path) -> Place:
     return open_place(str(tmp_path / "archive"))
 
 
-async def write(shop: Shop, place: Place, *, again: bool = False) -> set[tuple[str, str]]:
+async def write(
+    shop: Shop, place: Place, *, kinds: Sequence[Kind] = SALES, again: bool = False
+) -> set[tuple[str, str]]:
     told: set[tuple[str, str]] = set()
     await write_archive(
-        shop.context.database, place, shop.tenant, SALES, at=shop.now[0], again=again,
+        shop.context.database, place, shop.tenant, kinds, at=shop.now[0], again=again,
         tell=lambda one: told.add((str(one.month), one.result)),
     )  # fmt: skip
     return told
 
 
-async def check(shop: Shop, place: Place, **rest: Month) -> set[tuple[str, str]]:
+async def check(shop: Shop, place: Place, *, kinds: Sequence[Kind] = SALES, **rest: Month) -> set[tuple[str, str]]:
     told: set[tuple[str, str]] = set()
     await check_archive(
-        shop.context.database, place, shop.tenant, SALES, at=shop.now[0],
+        shop.context.database, place, shop.tenant, kinds, at=shop.now[0],
         tell=lambda one: told.add((str(one.month), one.verdict)), **rest,
     )  # fmt: skip
     return told
@@ -102,3 +106,21 @@ async def test_a_month_that_was_dropped_in_part_is_compared_from_there_on(databa
     assert await noted(shop) == datetime(2026, 8, 1, tzinfo=UTC)
     assert await write(shop, place, again=True) == set()
     assert await check(shop, place) == found
+
+
+async def test_months_of_a_trail_that_was_trimmed(database: Database, place: Place) -> None:
+    """What stays of a month that went, because it says when a promotion ran, is not compared."""
+    (shop,) = await shops(database, "tenant-a")
+    for month in (3, 4, 5):
+        for day, action in ((2, "ACTIVATE"), (4, "UPDATE"), (20, "UPDATE")):
+            await note(shop, action, "off", at=datetime(2026, month, day, 12, tzinfo=UTC))
+    shop.now[0] = datetime(2027, 4, 10, tzinfo=UTC)
+    march, april, may = "2026-03", "2026-04", "2026-05"
+    assert await write(shop, place, kinds=TRAIL) == {(one, "written") for one in (march, april, may)}
+    await configure(shop, auditLogDays=365)
+    await run(shop, "purge.audit")
+    assert len(await shop.rows("AuditLogs", owner_type="Promotions")) == 6
+    found = await check(shop, place, kinds=TRAIL)
+    assert found == {(march, "dropped"), (april, "same"), (may, "same")}
+    assert await write(shop, place, kinds=TRAIL, again=True) == {(may, "unchanged")}
+    assert await check(shop, place, kinds=TRAIL) == found

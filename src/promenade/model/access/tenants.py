@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from promenade.model.declare import RW_RESTRICTED, Entity, boolean, choice, currency_code, decimal, integer, text
+from promenade.model.declare import (
+    RW_RESTRICTED,
+    Entity,
+    boolean,
+    choice,
+    currency_code,
+    decimal,
+    integer,
+    text,
+    timestamp,
+)
 
 __all__ = ["SETTINGS_ID", "TenantSettings", "Tenants"]
 
@@ -76,6 +86,11 @@ class Tenants(Entity, key=("tenant_id",), tenant_owned=False):
         "Whether logs of sales are deleted although no archive has them; null: no.",
         default=None, label="Logs of sales are deleted without an archive",
     )  # fmt: skip
+    audit_log_days = integer(
+        "Days after which entries of the audit trail are deleted, but for those that say when a promotion ran; null:"
+        " never.",
+        minimum=365, maximum=36500, label="Entries of the audit trail are deleted after days",
+    )  # fmt: skip
 
 
 _OF_OPERATOR = frozenset({"tenant_id", "is_operator", "created_at", "created_by", "modified_at", "modified_by"})
@@ -90,3 +105,12 @@ class TenantSettings(
     stored=False,
 ):
     """The settings of the tenant: one row, whose ID is the same in every tenant."""
+
+    sales_logs_since = timestamp(
+        "The time before which logs of sales may have been deleted; null: none was.", virtual=True,
+        label="Logs of sales are kept since",
+    )  # fmt: skip
+    audit_logs_since = timestamp(
+        "The time before which entries of the audit trail may have been deleted; null: none was.", virtual=True,
+        label="Entries of the audit trail are kept since",
+    )  # fmt: skip

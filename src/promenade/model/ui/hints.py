@@ -90,7 +90,13 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "Reports": ("significanceLevel",),
             "Interfaces": ("masterDataCallbackUrl", "basicForReaders"),
             "Secrets": ("secretDays", "secretOverlapHours", "secretGraceDays"),
-            "Logs": ("salesLogDays", "salesLogsUnarchived"),
+            "Logs": (
+                "salesLogDays",
+                "salesLogsUnarchived",
+                "salesLogsSince",
+                "auditLogDays",
+                "auditLogsSince",
+            ),
         },
         "BasketTests": {
             "Basket": ("request", "pricedAt"),

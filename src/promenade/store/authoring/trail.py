@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -17,6 +17,14 @@ CHANGES_MAX = 100
 
 VALUE_MAX = 300
 """Characters of one value that an entry tells."""
+
+STATES: Mapping[str, str | None] = {
+    "START_PILOT": "PILOT", "PROMOTE_TO_ACTIVE": "ACTIVE", "ACTIVATE": "ACTIVE", "END_PILOT": None,
+    "DEACTIVATE": None, "EXPIRE": None, "ARCHIVE": None,
+}  # fmt: skip
+"""A promotion's state after an action; None: not running. Reports learn from these entries when a promotion ran, so
+they stay as long as the promotion is there.
+"""
 
 _NAME_MAX = 255
 _NOTE_MAX = 2000

@@ -45,7 +45,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How far the logs of a tenant's sales are dropped, and archived; see the table's columns."""
+    """How far the logs of a tenant are dropped, and archived; see the table's columns."""
 
     purged_before: datetime | None = None
     spared_before: datetime | None = None
@@ -86,17 +86,17 @@ async def hold_reports(session: Session) -> bool:
     return bool(rows) and rows[0].rebuild is None
 
 
-async def read_mark(session: Session) -> Mark:
-    """Return how far logs are dropped and archived."""
-    rows = await session.execute(select(*_MARK_COLUMNS).where(MARKS.c.kind == SALES))
+async def read_mark(session: Session, kind: str = SALES) -> Mark:
+    """Return how far logs of a kind are dropped and archived."""
+    rows = await session.execute(select(*_MARK_COLUMNS).where(MARKS.c.kind == kind))
     return Mark(*tuple(rows[0])) if rows else Mark()
 
 
-async def write_mark(session: Session, mark: Mark) -> None:
-    """Tell readers that logs before another time are gone."""
+async def write_mark(session: Session, mark: Mark, kind: str = SALES) -> None:
+    """Tell readers that logs of a kind before another time are gone."""
     values = asdict(mark)
     statement = upsert(session.dialect, MARKS).on_conflict_do_update(index_elements=["tenant_id", "kind"], set_=values)
-    await session.rowcount(statement, {"kind": SALES, **values})
+    await session.rowcount(statement, {"kind": kind, **values})
 
 
 async def first_log(session: Session, since: datetime | None) -> datetime | None:

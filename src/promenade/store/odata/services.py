@@ -38,6 +38,7 @@ from promenade.store.promotions.calendar import promotions_calendar
 from promenade.store.promotions.condition_sentences import condition_summary
 from promenade.store.reports import queries as report_queries
 from promenade.store.reports.percentages import Percentage
+from promenade.store.sales.kept import AUDIT, MARKS, SALES
 from promenade.store.sales.log_parts import FINDERS, part_rows
 
 
@@ -298,6 +299,14 @@ def _remaining(source: sa.FromClause) -> sa.ColumnElement[Any]:
 # ---- criticality --------------------------------------------------------------------------------------------------
 
 
+def _kept_since(kind: str) -> Callable[[sa.FromClause], sa.ColumnElement[Any]]:
+    def since(source: sa.FromClause) -> sa.ColumnElement[Any]:
+        its = MARKS.c.tenant_id == source.c.tenant_id, MARKS.c.kind == sa.literal_column(f"'{kind}'")
+        return sa.select(MARKS.c.purged_before).where(*its).correlate(source).scalar_subquery()
+
+    return since
+
+
 def _status_criticality(source: sa.FromClause) -> sa.ColumnElement[Any]:
     coloured: dict[int, list[sa.ColumnElement[str]]] = {
         number: [sa.literal_column(f"'{code}'") for code, one in CRITICALITY.items() if one == number]
@@ -348,6 +357,8 @@ COMPUTED: Mapping[tuple[str, str], Column] = {
     ("Budgets", "utilization"): _utilization,
     ("Conditions", "parameter_summary"): condition_summary,
     ("Stakeholders", "total_share_across_budgets"): _total_share,
+    ("TenantSettings", "audit_logs_since"): _kept_since(AUDIT),
+    ("TenantSettings", "sales_logs_since"): _kept_since(SALES),
     **report_queries.COMPUTED,
 }
 """For an entity set and the name of a virtual field: its value over the rows that an entity is read of."""

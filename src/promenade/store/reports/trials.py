@@ -23,6 +23,7 @@ from promenade.engine.conditions.registry import IndexKey
 from promenade.engine.definition import DefinitionError
 from promenade.engine.index import LINE_KINDS
 from promenade.engine.promotion import CompiledPromotion
+from promenade.store.authoring.trail import STATES
 from promenade.store.driver.recurring import read_among
 from promenade.store.driver.schema import table
 from promenade.store.driver.types import to_microseconds
@@ -45,13 +46,6 @@ _VERSIONS = table("catalogue_versions")
 _TRIALS = table("arm_trials")
 _ARTICLES = table("Articles")
 _GROUPS = table("ArticleGroups")
-
-# A promotion's state after an action of the audit trail; None: not running.
-_STATES: Mapping[str, str | None] = {
-    "START_PILOT": "PILOT", "PROMOTE_TO_ACTIVE": "ACTIVE", "ACTIVATE": "ACTIVE", "END_PILOT": None,
-    "DEACTIVATE": None, "EXPIRE": None, "ARCHIVE": None,
-}  # fmt: skip
-
 
 Keys = frozenset[str]
 _NONE: Keys = frozenset()
@@ -190,7 +184,7 @@ async def _histories(session: Session, ids: Sequence[str]) -> dict[str, list[Row
     statement = select(_AUDIT.c.entity_id, _AUDIT.c.action, _AUDIT.c.timestamp, _AUDIT.c.id).where(
         _AUDIT.c.entity_type == "Promotions",
         _AUDIT.c.entity_id.in_(ids),
-        _AUDIT.c.action.in_(tuple(_STATES)),
+        _AUDIT.c.action.in_(tuple(STATES)),
     )
     found: dict[str, list[Row[Any]]] = {}
     # Sorted here: SQLite without statistics would scan the whole trail to avoid sorting this.
@@ -232,10 +226,10 @@ def _runs(
     """
     begun: datetime | None = None
     found: list[tuple[datetime, datetime | None]] = []
-    if row.status == state if not history else _STATES[history[0].action] is None and state == "ACTIVE":
+    if row.status == state if not history else STATES[history[0].action] is None and state == "ACTIVE":
         begun = row.created_at
     for moved in history:
-        now = _STATES[moved.action]
+        now = STATES[moved.action]
         if begun is None and now == state:
             begun = moved.timestamp
         elif begun is not None and now != state:

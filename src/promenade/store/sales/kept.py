@@ -1,4 +1,4 @@
-"""Since when logs of sales are kept: what readers of logs ask, so that they never take a part for the whole.
+"""Since when logs are kept: what readers of logs ask, so that they never take a part for the whole.
 
 Logs before the mark were dropped or are about to be; a few that came late may still be there.
 """
@@ -14,16 +14,18 @@ from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.driver.upsert import upsert
 
-__all__ = ["MARKS", "SALES", "keep_check", "kept_since"]
+__all__ = ["AUDIT", "MARKS", "SALES", "keep_check", "kept_since"]
 
 SALES = "sales"
 """The kind of calculation logs with their lines and promotions."""
+AUDIT = "audit"
+"""The kind of entries of the audit trail."""
 MARKS = table("retention_marks")
 
 
-async def kept_since(session: Session) -> datetime | None:
-    """Return the time before which logs of the tenant's sales may be gone, a midnight of UTC; None: all are there."""
-    rows = await session.execute(select(MARKS.c.purged_before).where(MARKS.c.kind == SALES))
+async def kept_since(session: Session, kind: str = SALES) -> datetime | None:
+    """Return the time before which the tenant's logs of a kind may be gone, a midnight of UTC; None: all are there."""
+    rows = await session.execute(select(MARKS.c.purged_before).where(MARKS.c.kind == kind))
     return rows[0].purged_before if rows else None
 
 

@@ -29,7 +29,7 @@ from promenade.workflows.archive.tables import Sums, add_sums, as_table, schema_
 from promenade.workflows.pace import NO_REST, Pacer
 
 _BATCH_ROWS = 20_000  # of a file in memory
-_MOMENT, _TIME = "confirmed_at", pa.timestamp("us", "UTC")
+_TIME = pa.timestamp("us", "UTC")
 UNDER_WAY = timedelta(hours=1)
 """How long before a check a sale, or its cancellation, may have begun that the check did not see."""
 
@@ -74,9 +74,11 @@ class _Reader:
     An older program may have written them, with fewer columns: those are compared.
     """
 
-    def __init__(self, place: Place, table: str, folder: str, manifest: Manifest, since: datetime | None) -> None:
+    def __init__(
+        self, place: Place, table: str, folder: str, manifest: Manifest, moment: str, since: datetime | None
+    ) -> None:
         self.sums: Sums = {}
-        self._since = since
+        self._moment, self._since = moment, since
         self.rows = 0
         self._table = table
         names = [f"{folder}/{file.name}" for file in manifest.files]
@@ -108,7 +110,7 @@ class _Reader:
                 for batch in parquet.iter_batches(_BATCH_ROWS, columns=self.columns):
                     table = pa.Table.from_batches([batch]).select(self.columns).cast(self._schema)
                     if self._since is not None:
-                        table = table.filter(pc.greater_equal(table[_MOMENT], pa.scalar(self._since, _TIME)))
+                        table = table.filter(pc.greater_equal(table[self._moment], pa.scalar(self._since, _TIME)))
                     self.rows += table.num_rows
                     add_sums(self.sums, sums_of_table(self._table, table))
                     yield table
@@ -213,7 +215,7 @@ def _opened(
                 others.append(Checked(table, month, 0, manifest.rows, "dropped"))
             else:
                 since = dropped if dropped is not None and dropped > month.begins else None
-                whole[table] = _Table(table, _Reader(place, table, folder, manifest, since))
+                whole[table] = _Table(table, _Reader(place, table, folder, manifest, kind.moment, since))
         if whole:
             sinks[month] = _Month(whole)
     return sinks, others

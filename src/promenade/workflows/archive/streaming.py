@@ -10,12 +10,14 @@ from typing import Any, Protocol
 
 from promenade.store.archive.reading import Kind, Page, Place, columns_of, first_after, read_page, read_times
 from promenade.store.driver.unit import Database, Session
-from promenade.store.sales.kept import kept_since
+from promenade.store.sales.kept import AUDIT, SALES, kept_since
 from promenade.workflows.archive.months import Month
 from promenade.workflows.pace import Pacer
 
 MONTHS_AT_ONCE = 12
 """Months that one pass over all rows serves; each holds some rows in memory."""
+
+_MARKED = {"calculation_logs": SALES, "audit_logs": AUDIT}
 
 Rows = Sequence[Sequence[Any]]
 
@@ -69,7 +71,8 @@ async def _by_id(database: Database, tenant_id: str, kind: Kind) -> set[Month]:
 
 async def dropped_before(database: Database, tenant_id: str, kind: Kind) -> datetime | None:
     """Return the time before which rows of a kind may have been deleted; None: all are there."""
-    return await database.read(kept_since, tenant=tenant_id) if kind.name == "calculation_logs" else None
+    marked = _MARKED.get(kind.name)
+    return None if marked is None else await database.read(partial(kept_since, kind=marked), tenant=tenant_id)
 
 
 def passes(kind: Kind, months: Sequence[Month]) -> Iterator[list[Month]]:

@@ -17,6 +17,7 @@ from promenade.workflows.clockwork import (
     purges,
     reports,
     shares,
+    trimming,
 )
 from promenade.workflows.clockwork.jobs import ClockJob, JobResult, clock_jobs
 
@@ -37,5 +38,6 @@ _JOBS = (
     purges,
     reports,
     shares,
+    trimming,
 )
 """The modules that register jobs."""

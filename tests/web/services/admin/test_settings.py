@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +14,9 @@ from promenade import model
 from promenade.errors import Invalid
 from promenade.ids import new_id
 from promenade.model.access.tenants import SETTINGS_ID
+from promenade.store.clockwork.dropping import Mark, write_mark
 from promenade.store.driver.session import open_database
+from promenade.store.sales.kept import AUDIT, SALES
 from promenade.workflows.access.tenants import set_tenant
 from tests.web.conftest import run
 from tests.web.services.admin.conftest import OWN, Admin, fault
@@ -39,7 +42,9 @@ DEFAULTS: dict[str, Any] = {
     "agentsMayActivate": False,
     "salesLogDays": None,
     "salesLogsUnarchived": None,
+    "auditLogDays": None,
 }
+TOLD = {"salesLogsSince", "auditLogsSince"}
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +78,8 @@ def test_every_setting_of_the_command_line_is_here_with_its_default(admin: Admin
     (row,) = admin.get("TenantSettings").json()["value"]
     assert {name: row[name] for name in DEFAULTS} == DEFAULTS
     given = {"ID", "tenantId", "isOperator", "createdAt", "createdBy", "modifiedAt", "modifiedBy", "@odata.etag"}
-    assert row.keys() - given == DEFAULTS.keys()
+    assert row.keys() - given == DEFAULTS.keys() | TOLD
+    assert {row[name] for name in TOLD} == {None}
     declared = {field.wire for field in model.entity("Tenants").fields} - given
     assert declared == DEFAULTS.keys()
 
@@ -83,6 +89,29 @@ def test_how_logs_are_deleted_needs_when(admin: Admin) -> None:
     assert fault(refused)[:2] == (400, "SET_TOGETHER")
     assert fault(admin.patch(ADDRESS, {"salesLogDays": 29}))[0] == 400
     assert admin.patch(ADDRESS, {"salesLogDays": 30, "salesLogsUnarchived": True}).status_code == 200
+
+
+def test_since_when_logs_are_kept_is_told_and_not_set(admin: Admin) -> None:
+    sold, changed = (datetime(2026, month, 1, tzinfo=UTC) for month in (3, 4))
+
+    async def mark(tenant: str, kind: str, before: datetime | None) -> None:
+        database = await open_database(admin.database_url)
+        try:
+            marked = replace(Mark(), purged_before=before)
+            await database.write(lambda session: write_mark(session, marked, kind), tenant=tenant)
+        finally:
+            await database.close()
+
+    run(mark(OWN, SALES, sold))
+    run(mark(OWN, AUDIT, changed))
+    run(mark("another", AUDIT, datetime(2026, 5, 1, tzinfo=UTC)))
+    (row,) = admin.get("TenantSettings?$filter=auditLogsSince gt 2026-03-31T00:00:00Z").json()["value"]
+    assert [datetime.fromisoformat(row[name]) for name in ("salesLogsSince", "auditLogsSince")] == [sold, changed]
+    answer = admin.patch(ADDRESS, {"auditLogsSince": "2020-01-01T00:00:00Z", "auditLogDays": 365}).json()
+    assert (answer["auditLogsSince"], answer["auditLogDays"]) == (row["auditLogsSince"], 365)
+    assert fault(admin.patch(ADDRESS, {"auditLogDays": 364}))[0] == 400
+    for kind in (SALES, AUDIT):
+        run(mark(OWN, kind, None))
 
 
 def test_what_is_saved_together_is_in_force_at_once_and_audited_with_both_values(admin: Admin) -> None:

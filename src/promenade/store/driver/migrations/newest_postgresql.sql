@@ -2399,6 +2399,7 @@ CREATE TABLE tenants (
 	agents_may_activate BOOLEAN NOT NULL,
 	sales_log_days INTEGER,
 	sales_logs_unarchived BOOLEAN,
+	audit_log_days INTEGER,
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	created_by VARCHAR(255) COLLATE "C",
 	modified_at TIMESTAMP WITH TIME ZONE NOT NULL,
@@ -2416,7 +2417,9 @@ CREATE TABLE tenants (
 	CONSTRAINT ck_tenants__significance_level_max CHECK (significance_level <= 0.500),
 	CONSTRAINT ck_tenants__approval_from_amount_min CHECK (approval_from_amount >= 0),
 	CONSTRAINT ck_tenants__sales_log_days_min CHECK (sales_log_days >= 30),
-	CONSTRAINT ck_tenants__sales_log_days_max CHECK (sales_log_days <= 36500)
+	CONSTRAINT ck_tenants__sales_log_days_max CHECK (sales_log_days <= 36500),
+	CONSTRAINT ck_tenants__audit_log_days_min CHECK (audit_log_days >= 365),
+	CONSTRAINT ck_tenants__audit_log_days_max CHECK (audit_log_days <= 36500)
 );
 
 CREATE TABLE till_keys (

@@ -8,7 +8,8 @@ sap.ui.define(["promenade/reports/Service"], function (Service) {
   return {
     /**
      * Whether they were changed since a moment, `{id, modifiedAt}` being the promotion as it is now. That it was
-     * activated, say, is no such change, although its `modifiedAt` tells of it.
+     * activated, say, is no such change, although its `modifiedAt` tells of it. Where entries of the audit trail may
+     * have been deleted, any change counts.
      */
     async since({id, modifiedAt}, moment) {
       if (at(modifiedAt) <= at(moment)) {
@@ -18,11 +19,14 @@ sap.ui.define(["promenade/reports/Service"], function (Service) {
       const removed = `action eq 'DELETE' and ownerId eq '${id}' and (${rules})`;
       const logged = `action eq 'UPDATE' and entityId eq '${id}' or ${removed}`;
       const count = (set, filter) => ({set, filter, top: 0, count: true});
-      const answers = await Service.read("admin", [
+      const [settings, ...answers] = await Service.read("admin", [
+        {set: "TenantSettings", select: "auditLogsSince"},
         count("AuditLogs", `timestamp gt ${moment} and (${logged})`),
         ...RULES.map((set) => count(set, `promotion_ID eq ${id} and modifiedAt gt ${moment}`))
       ]);
-      return answers.some((one) => one.count > 0);
+      const keptSince = settings.rows[0]?.auditLogsSince;
+      const isCut = Boolean(keptSince) && at(moment) < at(keptSince);
+      return isCut || answers.some((one) => one.count > 0);
     }
   };
 });
