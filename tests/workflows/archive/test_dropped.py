@@ -16,10 +16,11 @@ from promenade.workflows.archive.places import Place, open_place
 from promenade.workflows.archive.writing import write_archive
 from tests.workflows.clockwork.erasures.ledgers import run, sell, settle, take_back
 from tests.workflows.clockwork.purging.test_dropping import DAYS, clean, configure, names, shops, unarchived
+from tests.workflows.clockwork.purging.test_redemptions import happen
 from tests.workflows.clockwork.purging.test_trimming import note
 from tests.workflows.shop import Shop
 
-SALES, TRAIL = [KINDS["calculation_logs"]], [KINDS["audit_logs"]]
+SALES, TRAIL, COUPONS = ([KINDS[name]] for name in ("calculation_logs", "audit_logs", "redemption_logs"))
 
 
 @pytest.fixture
@@ -124,3 +125,20 @@ async def test_months_of_a_trail_that_was_trimmed(database: Database, place: Pla
     assert found == {(march, "dropped"), (april, "same"), (may, "same")}
     assert await write(shop, place, kinds=TRAIL, again=True) == {(may, "unchanged")}
     assert await check(shop, place, kinds=TRAIL) == found
+
+
+async def test_months_of_events_of_coupon_codes_that_were_dropped(database: Database, place: Place) -> None:
+    (shop,) = await shops(database, "tenant-a")
+    for code, status in (("SPENT", "REDEEMED"), ("VALID", "ACTIVE")):
+        await shop.coupon(code, "gift", status=status)
+        for month in (3, 4):
+            at = datetime(2026, month, 2, tzinfo=UTC)
+            await happen(shop, "ISSUED", code, occurred_at=at, created_at=at)
+    shop.now[0] = datetime(2027, 4, 10, tzinfo=UTC)
+    march, april = "2026-03", "2026-04"
+    assert await write(shop, place, kinds=COUPONS) == {(march, "written"), (april, "written")}
+    await configure(shop, redemptionLogDays=365)
+    await run(shop, "purge.redemptions")
+    assert len(await shop.rows("RedemptionLogs")) == 3
+    assert await check(shop, place, kinds=COUPONS) == {(march, "dropped"), (april, "same")}
+    assert await write(shop, place, kinds=COUPONS, again=True) == {(april, "unchanged")}

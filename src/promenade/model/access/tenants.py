@@ -91,6 +91,11 @@ class Tenants(Entity, key=("tenant_id",), tenant_owned=False):
         " never.",
         minimum=365, maximum=36500, label="Entries of the audit trail are deleted after days",
     )  # fmt: skip
+    redemption_log_days = integer(
+        "Days after which events of coupon codes are deleted, once the code is redeemed, expired or cancelled, by whole"
+        " months; null: never.",
+        minimum=365, maximum=36500, label="Events of coupon codes are deleted after days",
+    )  # fmt: skip
 
 
 _OF_OPERATOR = frozenset({"tenant_id", "is_operator", "created_at", "created_by", "modified_at", "modified_by"})
@@ -113,4 +118,8 @@ class TenantSettings(
     audit_logs_since = timestamp(
         "The time before which entries of the audit trail may have been deleted; null: none was.", virtual=True,
         label="Entries of the audit trail are kept since",
+    )  # fmt: skip
+    redemption_logs_since = timestamp(
+        "The time before which events of coupon codes may have been deleted; null: none was.", virtual=True,
+        label="Events of coupon codes are kept since",
     )  # fmt: skip

@@ -96,6 +96,8 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
                 "salesLogsSince",
                 "auditLogDays",
                 "auditLogsSince",
+                "redemptionLogDays",
+                "redemptionLogsSince",
             ),
         },
         "BasketTests": {

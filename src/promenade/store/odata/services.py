@@ -38,7 +38,7 @@ from promenade.store.promotions.calendar import promotions_calendar
 from promenade.store.promotions.condition_sentences import condition_summary
 from promenade.store.reports import queries as report_queries
 from promenade.store.reports.percentages import Percentage
-from promenade.store.sales.kept import AUDIT, MARKS, SALES
+from promenade.store.sales.kept import AUDIT, MARKS, REDEMPTIONS, SALES
 from promenade.store.sales.log_parts import FINDERS, part_rows
 
 
@@ -358,6 +358,7 @@ COMPUTED: Mapping[tuple[str, str], Column] = {
     ("Conditions", "parameter_summary"): condition_summary,
     ("Stakeholders", "total_share_across_budgets"): _total_share,
     ("TenantSettings", "audit_logs_since"): _kept_since(AUDIT),
+    ("TenantSettings", "redemption_logs_since"): _kept_since(REDEMPTIONS),
     ("TenantSettings", "sales_logs_since"): _kept_since(SALES),
     **report_queries.COMPUTED,
 }

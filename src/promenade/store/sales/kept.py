@@ -14,12 +14,14 @@ from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.driver.upsert import upsert
 
-__all__ = ["AUDIT", "MARKS", "SALES", "keep_check", "kept_since"]
+__all__ = ["AUDIT", "MARKS", "REDEMPTIONS", "SALES", "keep_check", "kept_since"]
 
 SALES = "sales"
 """The kind of calculation logs with their lines and promotions."""
 AUDIT = "audit"
 """The kind of entries of the audit trail."""
+REDEMPTIONS = "redemptions"
+"""The kind of events in the life of coupon codes."""
 MARKS = table("retention_marks")
 
 

@@ -10,14 +10,14 @@ from typing import Any, Protocol
 
 from promenade.store.archive.reading import Kind, Page, Place, columns_of, first_after, read_page, read_times
 from promenade.store.driver.unit import Database, Session
-from promenade.store.sales.kept import AUDIT, SALES, kept_since
+from promenade.store.sales.kept import AUDIT, REDEMPTIONS, SALES, kept_since
 from promenade.workflows.archive.months import Month
 from promenade.workflows.pace import Pacer
 
 MONTHS_AT_ONCE = 12
 """Months that one pass over all rows serves; each holds some rows in memory."""
 
-_MARKED = {"calculation_logs": SALES, "audit_logs": AUDIT}
+_MARKED = {"calculation_logs": SALES, "audit_logs": AUDIT, "redemption_logs": REDEMPTIONS}
 
 Rows = Sequence[Sequence[Any]]
 

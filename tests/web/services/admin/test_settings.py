@@ -43,8 +43,9 @@ DEFAULTS: dict[str, Any] = {
     "salesLogDays": None,
     "salesLogsUnarchived": None,
     "auditLogDays": None,
+    "redemptionLogDays": None,
 }
-TOLD = {"salesLogsSince", "auditLogsSince"}
+TOLD = {"salesLogsSince", "auditLogsSince", "redemptionLogsSince"}
 
 
 @pytest.fixture(autouse=True)

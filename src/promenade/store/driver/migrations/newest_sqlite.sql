@@ -1690,6 +1690,7 @@ CREATE TABLE tenants (
 	sales_log_days INTEGER,
 	sales_logs_unarchived BOOLEAN,
 	audit_log_days INTEGER,
+	redemption_log_days INTEGER,
 	created_at BIGINT NOT NULL,
 	created_by VARCHAR(255),
 	modified_at BIGINT NOT NULL,
@@ -1709,7 +1710,9 @@ CREATE TABLE tenants (
 	CONSTRAINT ck_tenants__sales_log_days_min CHECK (sales_log_days >= 30),
 	CONSTRAINT ck_tenants__sales_log_days_max CHECK (sales_log_days <= 36500),
 	CONSTRAINT ck_tenants__audit_log_days_min CHECK (audit_log_days >= 365),
-	CONSTRAINT ck_tenants__audit_log_days_max CHECK (audit_log_days <= 36500)
+	CONSTRAINT ck_tenants__audit_log_days_max CHECK (audit_log_days <= 36500),
+	CONSTRAINT ck_tenants__redemption_log_days_min CHECK (redemption_log_days >= 365),
+	CONSTRAINT ck_tenants__redemption_log_days_max CHECK (redemption_log_days <= 36500)
 );
 
 CREATE TABLE till_keys (

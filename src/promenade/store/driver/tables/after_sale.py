@@ -128,7 +128,11 @@ def _retention() -> Iterator[Definition]:
         "Since when rows of a kind are kept, and up to when an archive was found to have them.",
         True,
         (
-            text("kind", 20, "sales: calculation logs with their lines and promotions; audit: the audit trail."),
+            text(
+                "kind",
+                20,
+                "sales: calculation logs with their lines and promotions; audit: the audit trail; redemptions.",
+            ),
             moment("purged_before", "Rows before this may be gone; null: none is.", nullable=True),
             moment("spared_before", "Rows before this stay: they came when their time was over.", nullable=True),
             moment("unchanged_since", "Rows that were changed later stay; null: any may go.", nullable=True),
