@@ -194,7 +194,10 @@ class RedemptionLogs(
         ("customer_id", "occurred_at"),
     ),
 ):
-    """An event in the life of a coupon code, such as its issue or redemption."""
+    """An event in the life of a coupon code, such as its issue or redemption.
+
+    Events of codes that have ended are kept for ever, or for as many days as the tenant has set.
+    """
 
     coupon_code = to_one("CouponCodes", "The code.", soft=True, read_only=True)
     coupon_type = to_one("CouponTypes", "The type of the code.", soft=True, read_only=True)

@@ -116,7 +116,10 @@ class AuditLogs(
     managed=False,
     indexes=(("timestamp",), ("entity_type", "entity_id", "timestamp"), ("owner_type", "owner_id", "timestamp")),
 ):
-    """A change to a row: time, user and action; for budgets also the field with its old and new value."""
+    """A change to a row: time, user and action; for budgets also the field with its old and new value.
+
+    Entries are kept for ever, or for as many days as the tenant has set.
+    """
 
     timestamp = timestamp("Time of the change.", required=True, read_only=True)
     actor = text(255, "The user or client that made the change.", required=True, read_only=True, searchable=True)
