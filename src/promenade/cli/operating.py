@@ -74,8 +74,8 @@ def side_effects_requeue(
     async def work(database: Database) -> int:
         from promenade.clock import clock
         from promenade.ids import new_id
+        from promenade.store.pricing.iterations import CLOUD
         from promenade.workflows.access.tenants import require_tenant
-        from promenade.workflows.context import CLOUD
         from promenade.workflows.sales.side_effects_requeue import requeue_all_failed, requeue_one
 
         await require_tenant(database, tenant_id)

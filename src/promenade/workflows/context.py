@@ -11,10 +11,9 @@ from promenade.settings import WEBHOOK_RETRY_SCHEDULE, BrokerAddress, Settings
 from promenade.store.driver.cache import Cache
 from promenade.store.driver.unit import Database
 from promenade.store.pricing.catalogue import Catalogues
+from promenade.store.pricing.iterations import CLOUD
 from promenade.workflows.tills import Tills
 from promenade.workflows.uplink import Uplink
-
-CLOUD = "cloud"
 
 
 @dataclass(frozen=True, slots=True)

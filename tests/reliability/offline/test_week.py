@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from promenade.workflows.context import CLOUD
+from promenade.store.pricing.iterations import CLOUD
 from tests.kit.databases import Databases, Dialect
 from tests.reliability.offline.books import Books, is_done, read_books
 from tests.reliability.offline.market import BUDGET, CHARGED, LIMITED, Sale, rows, sales

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from decimal import Decimal
+from functools import partial
 
 import msgspec
 import pytest
 
 from promenade.errors import Unavailable
 from promenade.store.pricing.iterations import StoredIteration, find_iteration
+from promenade.store.verification.sums import read_differences
 from promenade.workflows.replica.uploading import count_pending
 from promenade.workflows.sync.shares import ShareRequest, grant_share
 from promenade.zstd import decompress
@@ -50,6 +52,9 @@ async def test_a_sale_arrives_with_all_that_it_means(cloud: Cloud, store: Store)
     (own,) = await store.rows("iterations")
     kept = [msgspec.msgpack.decode(decompress(one.record)) for one in (iteration, own)]
     assert kept[0] == kept[1]
+    for shop, is_store in ((cloud.shop, False), (store, True)):  # as `promenade db check` sees it
+        work = partial(read_differences, is_store=is_store)
+        assert (await shop.context.database.read(work, system=True))[1] == []
 
 
 async def test_a_price_stored_as_a_difference_arrives_as_the_same_bytes(cloud: Cloud, store: Store) -> None:

@@ -45,6 +45,9 @@ from promenade.store.pricing.packing import (
 from promenade.store.pricing.shape import shaped
 from promenade.zstd import Dictionary
 
+CLOUD = "cloud"
+"""The origin of what the cloud prices; that of a store is the ID of its deployment."""
+
 Input = tuple[Basket, Settings, Facts, str]
 Tree = Mapping[str, str | None]
 

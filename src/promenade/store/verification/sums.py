@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Subquery, and_, func, or_, select
+from sqlalchemy import ColumnElement, Select, Subquery, and_, func, or_, select, true
 from sqlalchemy.sql.expression import FromClause
 
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
+from promenade.store.pricing.iterations import CLOUD
 from promenade.store.sales.kept import MARKS, SALES
 from promenade.store.sales.log_parts import part_rows
 
@@ -48,7 +49,8 @@ class Difference:
 async def read_differences(session: Session, *, is_store: bool = False) -> tuple[Sequence[str], Sequence[Difference]]:
     """Return what was compared, and the differences found. The session must see all tenants.
 
-    ``is_store``: the database is a store's, whose shares are parts of the cloud's budgets.
+    ``is_store``: the database is a store's, whose shares are parts of the cloud's budgets. Otherwise it also has sales
+    of stores, whose counters the stores keep.
     """
     checks, found = [], []
     for check, wrong in _comparisons(is_store=is_store):
@@ -62,7 +64,7 @@ async def read_differences(session: Session, *, is_store: bool = False) -> tuple
 
 def _comparisons(*, is_store: bool) -> Iterator[tuple[str, Select[Any]]]:
     yield from _of_budgets(is_store=is_store)
-    yield from _of_sales()
+    yield from _of_sales(is_store=is_store)
     yield from _of_coupons()
     yield (
         "points of customers",
@@ -84,7 +86,7 @@ def _of_budgets(*, is_store: bool) -> Iterator[tuple[str, Select[Any]]]:
     yield "shares of stores in budgets", _unequal(key, _BUDGETS.c.reserved_amount, given)
 
 
-def _of_sales() -> Iterator[tuple[str, Select[Any]]]:
+def _of_sales(*, is_store: bool) -> Iterator[tuple[str, Select[Any]]]:
     key = (_LOGS.c.tenant_id, _LOGS.c.id)
     is_sale = _LOGS.c.status == "CALCULATED"
     yield (
@@ -113,6 +115,7 @@ def _of_sales() -> Iterator[tuple[str, Select[Any]]]:
             _ITERATIONS.c.transaction_id,
             func.max(func.abs(_ITERATIONS.c.transaction_counter)).label("total"),
         )
+        .where(true() if is_store else _ITERATIONS.c.origin == CLOUD)
         .group_by(_ITERATIONS.c.tenant_id, _ITERATIONS.c.origin, _ITERATIONS.c.transaction_id)
         .subquery()
     )

@@ -15,18 +15,18 @@ from promenade.store.coupons import pool as coupon_pool
 from promenade.store.coupons.issues import IssueRecord
 from promenade.store.coupons.pool import Issue, IssuedCode, IssuingType
 from promenade.store.driver.unit import Session
+from promenade.store.pricing.iterations import CLOUD
 from promenade.store.webhooks.outbox import outbox_row
 from promenade.workflows.coupons.codes import Draw, exhausted, generate_codes, make_codes
 
 VALID_UNTIL_MAX = datetime(9000, 1, 1, tzinfo=UTC)  # later dates overflow date and time zone arithmetic
 _DAYS_MAX = timedelta.max.days
-_CLOUD = "cloud"
 _KEY_LENGTH, _NAME_LENGTH = 50, 33
 
 
 def issued_under(origin: str, transaction_id: str) -> str:
     """The key of a sale's issued coupons: two stores may use the same transaction ID."""
-    if origin == _CLOUD:
+    if origin == CLOUD:
         return transaction_id
     digest = hashlib.sha256(f"{origin}:{transaction_id}".encode()).hexdigest()
     return f"{transaction_id[:_NAME_LENGTH]}@{digest}"[:_KEY_LENGTH]
