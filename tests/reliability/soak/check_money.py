@@ -45,7 +45,7 @@ async def _budgets(books: Books) -> None:
         books.expect("B1", row.consumed_amount == booked[key], (row, booked[key]))
         books.expect("B1", row.reserved_amount == granted[key], (row, granted[key]))
         books.expect("B1", 0 <= row.consumed_amount + row.reserved_amount <= row.total_amount, row)
-        left = row.total_amount - row.consumed_amount - row.reserved_amount
+        left = row.total_amount - row.consumed_amount  # what stores hold of it can still be spent
         if row.status in ("ACTIVE", "EXHAUSTED"):
             books.expect("B3", (row.status == "EXHAUSTED") == is_used_up(left, row.currency), row)
 

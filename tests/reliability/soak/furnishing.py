@@ -24,6 +24,7 @@ CLIENTS = {
     "integrator": ("PublicApi.Read", "PublicApi.Write"),
     "administrator": ("svc.Admin",),
     "planner": ("svc.Admin",),
+    "store": ("svc.Sync",),
 }
 GROUPS = {"BERLIN": "EUR", "TOKYO": "JPY", "KUWAIT": "KWD"}
 ARTICLES = tuple(f"A-{number:03}" for number in range(120))

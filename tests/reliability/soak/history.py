@@ -76,6 +76,8 @@ class History:
     priced: list[Priced] = field(default_factory=list)
     confirmed: dict[tuple[str, str], Confirmed] = field(default_factory=dict)
     unknown_confirms: set[tuple[str, str]] = field(default_factory=set)
+    uploaded: set[tuple[str, str]] = field(default_factory=set)  # tenant and transaction of sales that stores sent
+    taken: dict[tuple[str, str], str] = field(default_factory=dict)  # of those, whose receipt was acknowledged; store
     redeemed: list[Redeemed] = field(default_factory=list)
     unknown_redeems: list[Redeemed] = field(default_factory=list)
     reserved: list[Redeemed] = field(default_factory=list)

@@ -11,6 +11,7 @@ from tests.reliability.soak.caller import Caller, Tokens
 from tests.reliability.soak.furnishing import CLIENTS, TENANTS
 from tests.reliability.soak.history import History
 from tests.reliability.soak.offices import Office
+from tests.reliability.soak.stores import Branch
 from tests.reliability.soak.tills import Shelf, Till
 
 __all__ = ["Load"]
@@ -30,6 +31,9 @@ _WEIGHTS = {
     "read": 4,
     "import_rows": 1,
     "import_at_till": 2,
+    "follow": 3,
+    "upload": 4,
+    "share": 1,
 }
 
 
@@ -60,9 +64,9 @@ class Load:
     async def _client(self, number: int, tokens: Tokens, shelf: Shelf) -> None:
         rng = random.Random(f"{self.seed} {number}")
         caller = Caller(shelf.tenant, self.ports, tokens, self.history, rng, self._spend)
-        till, office = Till(caller, shelf, rng), Office(caller, rng)
+        who = (Till(caller, shelf, rng), Office(caller, rng), Branch(caller, f"S{number}", rng))
         verbs: dict[str, Callable[[], Awaitable[None]]] = {
-            name: getattr(till if hasattr(till, name) else office, name) for name in _WEIGHTS
+            name: next(getattr(one, name) for one in who if hasattr(one, name)) for name in _WEIGHTS
         }
         first = list(_WEIGHTS)[number :: self.clients]  # so that even a small load includes every operation
         try:
