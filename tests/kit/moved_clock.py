@@ -35,8 +35,11 @@ class MovedClock:
 
     def move(self, **by: float) -> None:
         """Move the clock forwards, or backwards."""
-        passed = _OFFSET.unpack_from(self._shared)[0] + timedelta(**by) // timedelta(microseconds=1)
-        _OFFSET.pack_into(self._shared, 0, passed)
+        self.set(microseconds=_OFFSET.unpack_from(self._shared)[0], **by)
+
+    def set(self, **off: float) -> None:
+        """Set the clock to so much before or behind the real time."""
+        _OFFSET.pack_into(self._shared, 0, timedelta(**off) // timedelta(microseconds=1))
 
 
 if __name__ == "__main__":

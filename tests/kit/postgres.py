@@ -40,13 +40,15 @@ START_SECONDS_MAX = 200.0  # recovery after a crash comes first, and connections
 
 
 class PostgresServer:
-    """One server with its own data directory. ``url`` is the URL of its maintenance database."""
+    """One server with its own data directory, in ``room`` if that is given. ``url`` is that of its maintenance
+    database.
+    """
 
-    def __init__(self, log: Path, settings: dict[str, str] = FAST) -> None:
+    def __init__(self, log: Path, settings: dict[str, str] = FAST, room: Path | None = None) -> None:
         self.log = log
         self.port = free_port()
         self.home = Path(tempfile.mkdtemp(prefix="promenade-postgres-"))
-        self._room = _room_in_memory() if settings is FAST else self.home
+        self._room = room or (_room_in_memory() if settings is FAST else self.home)
         self._settings = _COMMON | settings
         self._account = unprivileged_account()
         self._binaries = _reachable_binaries(self.home, self._account)
@@ -63,6 +65,11 @@ class PostgresServer:
     @property
     def pid(self) -> int | None:
         return self._process.pid if self._process is not None else None
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended by itself."""
+        return self._process is not None and self._process.poll() is None
 
     @property
     def data(self) -> Path:

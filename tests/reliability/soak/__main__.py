@@ -12,14 +12,20 @@ import secrets
 import shutil
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 from tests.kit.databases import Databases
 from tests.kit.migrate import grant, migrate
+from tests.kit.moved_clock import MovedClock
 from tests.kit.postgres import PostgresServer
 from tests.kit.valkey import ValkeyServer
 from tests.reliability.soak.running import Plan, Result, soak
+from tests.reliability.soak.small_disk import SmallDisk, mounted_disk
 from tests.reliability.soak.system import Layout
+
+DISK_BYTES = 64 * 2**30
+"""Of the database's disk where chaos fills it; only what is written takes space."""
 
 
 def main() -> None:
@@ -28,7 +34,9 @@ def main() -> None:
     parser.add_argument("--operations", type=int, default=100_000)
     parser.add_argument("--clients", type=int, default=12)
     parser.add_argument("--seed", type=int, default=None)
-    parser.add_argument("--chaos", action="store_true", help="kill processes and restart servers meanwhile")
+    parser.add_argument(
+        "--chaos", action="store_true", help="kill processes, restart servers, fill the disk and move clocks meanwhile"
+    )
     parser.add_argument("--services", type=int, default=2)
     parser.add_argument("--processes", type=int, default=1, help="of each service")
     parser.add_argument("--workers", type=int, default=2)
@@ -37,7 +45,20 @@ def main() -> None:
     seed = options.seed if options.seed is not None else secrets.randbelow(2**32)
     print(f"seed {seed}", flush=True)
     directory = Path(tempfile.mkdtemp(prefix="promenade-soak-"))
-    postgres = PostgresServer(directory / "postgres.log", settings={})
+    with ExitStack() as ended:
+        disk = (
+            ended.enter_context(mounted_disk(directory, DISK_BYTES)) if options.chaos and not options.sqlite else None
+        )
+        result = _run(options, seed, directory, disk)
+    print(result.text)
+    if _failed(result, with_chaos=options.chaos):
+        print(f"logs: {directory}")
+        sys.exit(1)
+    shutil.rmtree(directory)
+
+
+def _run(options: argparse.Namespace, seed: int, directory: Path, disk: SmallDisk | None) -> Result:
+    postgres = PostgresServer(directory / "postgres.log", settings={}, room=disk.room if disk else None)
     valkey = ValkeyServer(directory / "valkey.log")
     layout = Layout(1, 0) if options.sqlite else Layout(options.services, options.workers, options.processes)
     try:
@@ -52,17 +73,14 @@ def main() -> None:
             with_chaos=options.chaos,
             postgres=None if options.sqlite else postgres,
             valkey=None if options.sqlite else valkey,
+            disk=disk,
             quiet_seconds=600,
+            clock=MovedClock(directory / "clock") if options.chaos else None,
         )
-        result = asyncio.run(soak(plan))
+        return asyncio.run(soak(plan))
     finally:
         postgres.stop()
         valkey.close()
-    print(result.text)
-    if _failed(result, with_chaos=options.chaos):
-        print(f"logs: {directory}")
-        sys.exit(1)
-    shutil.rmtree(directory)
 
 
 def _failed(result: Result, *, with_chaos: bool) -> bool:

@@ -49,7 +49,7 @@ class Answer:
 
 @dataclass(slots=True)
 class Tokens:
-    """Tokens of all clients, requested once."""
+    """Tokens of all clients, requested once, and again when they are no longer valid."""
 
     ports: Sequence[int]
     _known: dict[str, str] = field(default_factory=dict)
@@ -64,6 +64,10 @@ class Tokens:
                 assert turn < _TRIES, f"no token for {client}"
                 await self._ask(client, self.ports[turn % len(self.ports)])
             return self._known[client]
+
+    def forget(self, client: str) -> None:
+        """Have a token requested again."""
+        self._known.pop(client, None)
 
     async def _ask(self, client: str, port: int) -> None:
         form = urlencode({"grant_type": "client_credentials", "client_id": client, "client_secret": SECRET})
@@ -119,6 +123,10 @@ class Caller:
             sent.setdefault("content-type", "application/json")
         began = time.monotonic()
         reply = await self._sent(method, path, sent, content)
+        if reply is not None and reply.status == 401:  # hours have passed
+            self.tokens.forget(f"{self.tenant}-{client}")
+            sent["authorization"] = f"Bearer {await self.tokens.of(f'{self.tenant}-{client}')}"
+            reply = await self._sent(method, path, sent, content)
         outcome, code = _read(kind, reply)
         status = reply.status if reply is not None else 0
         ended = time.monotonic()

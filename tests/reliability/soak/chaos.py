@@ -1,4 +1,6 @@
-"""Faults during the load: processes are killed, the database is restarted, the cache is stopped."""
+"""Faults during the load: processes are killed, the database is restarted or finds its disk full, the cache is stopped,
+clocks jump.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +10,19 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from threading import Event
 
 from tests.kit.postgres import PostgresServer
 from tests.kit.valkey import ValkeyServer
 from tests.reliability.soak.history import History
+from tests.reliability.soak.small_disk import SmallDisk
 from tests.reliability.soak.system import System
 
 __all__ = ["Chaos"]
 
 DOWN_SECONDS = 1.0
+FULL_SECONDS = 3.0
+JUMP_SECONDS_MAX = 120.0
 
 
 @dataclass(slots=True)
@@ -28,6 +34,7 @@ class Chaos:
     rng: random.Random
     postgres: PostgresServer | None
     valkey: ValkeyServer | None
+    disk: SmallDisk | None
     pace: float = 3.0
     done: Counter[str] = field(default_factory=Counter)
 
@@ -36,6 +43,8 @@ class Chaos:
         verbs: list[Callable[[], None]] = [self.kill_service, self.kill_worker]
         verbs += [self.restart_database] if self.postgres is not None else []
         verbs += [self.stop_cache] if self.valkey is not None else []
+        verbs += [self.jump_clocks] if self.system.clock is not None else []
+        verbs += [self.fill_disk] if self.disk is not None else []
         turn = 0
         while not stop.is_set():
             try:
@@ -67,6 +76,24 @@ class Chaos:
         before = time.monotonic()
         self.postgres.crash()
         self.postgres.start()
+        self.history.database_crashes.append((before, time.monotonic()))
+
+    def jump_clocks(self) -> None:
+        """Set the clock of all processes forwards or backwards, to at most two minutes off."""
+        assert self.system.clock is not None
+        self.system.clock.set(seconds=self.rng.uniform(-1, 1) * JUMP_SECONDS_MAX)
+
+    def fill_disk(self) -> None:
+        """Leave the database no space for a while; it may end by itself, and is started once there is space again."""
+        assert self.disk is not None
+        assert self.postgres is not None
+        before = time.monotonic()
+        self.disk.fill()
+        Event().wait(FULL_SECONDS)
+        self.disk.empty()
+        if not self.postgres.running:
+            self.postgres.start()
+            self.done["full disks that ended the database"] += 1
         self.history.database_crashes.append((before, time.monotonic()))
 
     def stop_cache(self) -> None:

@@ -26,6 +26,7 @@ from tests.reliability.soak.furnishing import furnish
 from tests.reliability.soak.history import History
 from tests.reliability.soak.load import Load
 from tests.reliability.soak.report import Measured, measure, report
+from tests.reliability.soak.small_disk import SmallDisk
 from tests.reliability.soak.system import Layout, System
 
 __all__ = ["Plan", "Result", "Trouble", "soak"]
@@ -36,7 +37,7 @@ Trouble = Callable[[System, Load], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The size of a soak. ``postgres`` and ``valkey`` are its own servers, which chaos may break."""
+    """The size of a soak. ``postgres``, ``valkey`` and ``disk`` are its own, which chaos may break."""
 
     database_url: str
     valkey_url: str | None
@@ -49,6 +50,7 @@ class Plan:
     trouble: Trouble | None = None
     postgres: PostgresServer | None = None
     valkey: ValkeyServer | None = None
+    disk: SmallDisk | None = None
     quiet_seconds: float = 120.0
     clock: MovedClock | None = None  # reads the file `clock` in the directory; None: real time
 
@@ -96,7 +98,7 @@ async def soak(plan: Plan) -> Result:
 
 async def _loaded(plan: Plan, system: System, load: Load) -> dict[str, int]:
     """Run the load, with chaos if requested; return the number of faults by kind."""
-    chaos = Chaos(system, load.history, random.Random(f"chaos {plan.seed}"), plan.postgres, plan.valkey)
+    chaos = Chaos(system, load.history, random.Random(f"chaos {plan.seed}"), plan.postgres, plan.valkey, plan.disk)
     stop = asyncio.Event()
     breaking = asyncio.create_task(chaos.run(stop)) if plan.with_chaos else None
     try:
