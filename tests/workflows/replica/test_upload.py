@@ -55,6 +55,7 @@ async def test_a_sale_arrives_with_all_that_it_means(cloud: Cloud, store: Store)
     for shop, is_store in ((cloud.shop, False), (store, True)):  # as `promenade db check` sees it
         work = partial(read_differences, is_store=is_store)
         assert (await shop.context.database.read(work, system=True))[1] == []
+    assert iteration.advice == own.advice is not None
 
 
 async def test_a_price_stored_as_a_difference_arrives_as_the_same_bytes(cloud: Cloud, store: Store) -> None:
@@ -65,6 +66,7 @@ async def test_a_price_stored_as_a_difference_arrives_as_the_same_bytes(cloud: C
     await store.upload_all()
     (arrived,) = await cloud.shop.rows("iterations")
     assert arrived.base_counter is None  # the cloud has no other iteration of it
+    assert arrived.advice == (await store.rows("iterations", transaction_counter=1))[0].advice
     prices = [
         await stored_price(cloud.shop, store.deployment_id),
         await stored_price(store, store.context.origin),

@@ -3,8 +3,9 @@
 ``record`` is MessagePack of (Basket, Settings, Facts, hash of the article group tree, Outcome), compressed with
 Zstandard as a whole, because the outcome repeats parts of the basket; and with the tenant's dictionary once it has one
 (see `dictionaries`), because records of a tenant repeat its promotions and articles. Where a till prices much the same
-basket again, the record is stored as the difference from an earlier one of the transaction, its base. Definitions and
-trees are stored once, by their hash; rows of `promotion_definitions` are never changed.
+basket again, the record is stored as the difference from an earlier one of the transaction, its base. What reports
+count of the outcome is beside it (see `shown`). Definitions and trees are stored once, by their hash; rows of
+`promotion_definitions` are never changed.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ from promenade.store.pricing.packing import (
     unpacked,
 )
 from promenade.store.pricing.shape import shaped
+from promenade.store.pricing.shown import digest_of
 from promenade.zstd import Dictionary
 
 CLOUD = "cloud"
@@ -107,8 +109,9 @@ async def store_iteration(
     basket, settings = input_[0], input_[1]
     key = (tenant_id, origin, basket.transaction_id)
     bases = bases_of(database)
-    record = _ENCODER.encode((*input_, shaped(outcome)))
-    packing = Packing(record, await newest_dictionary(database, tenant_id, created_at), bases.get(key, created_at))
+    record, digest = _ENCODER.encode((*input_, shaped(outcome))), digest_of(outcome)
+    dictionary = await newest_dictionary(database, tenant_id, created_at)
+    packing = Packing(record, digest, dictionary, bases.get(key, created_at))
     row = (
         *key,
         version.promotions if must_be_current else None,  # a comparison with NULL never fails
@@ -128,7 +131,7 @@ async def store_iteration(
         return None
     counter = int(rows[0][0])
     if packing.packed.base_counter is None:
-        bases.put(key, Base(counter, record, len(packing.packed.frame), created_at))
+        bases.put(key, Base(counter, record, len(packing.packed.frame), created_at, digest))
     offer = Remembered(
         transaction_counter=counter,
         receipt_id=receipt_id,
@@ -161,8 +164,8 @@ _IS_STORED = """
 """
 _INSERT = """
     INSERT INTO iterations (tenant_id, origin, transaction_id, transaction_counter, pos_group_id, receipt_id,
-        header_reference, evaluated_at, data_age, created_at, record, base_counter)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        header_reference, evaluated_at, data_age, created_at, record, advice, base_counter)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -174,18 +177,18 @@ _INSERT = """
         SELECT $1::varchar, $2::varchar, $3::varchar, 1 WHERE NOT EXISTS (
             SELECT 1 FROM catalogue_versions
             WHERE tenant_id = $1::varchar AND (promotions <> $4::bigint OR articles <> $5::bigint)
-        ) AND ($13::integer IS NULL OR EXISTS (
+        ) AND ($14::integer IS NULL OR EXISTS (
             SELECT 1 FROM iterations WHERE tenant_id = $1::varchar AND origin = $2::varchar
-                AND transaction_id = $3::varchar AND transaction_counter = $13::integer
-                AND created_at = $14::timestamptz
+                AND transaction_id = $3::varchar AND transaction_counter = $14::integer
+                AND created_at = $15::timestamptz
         ))
         ON CONFLICT (tenant_id, origin, transaction_id) DO UPDATE SET last_counter = counter.last_counter + 1
         RETURNING last_counter
     )
     INSERT INTO iterations (tenant_id, origin, transaction_id, transaction_counter, pos_group_id, receipt_id,
-        header_reference, evaluated_at, data_age, created_at, record, base_counter)
+        header_reference, evaluated_at, data_age, created_at, record, advice, base_counter)
     SELECT $1::varchar, $2::varchar, $3::varchar, last_counter, $6::varchar, $7::varchar, $8::varchar,
-        $9::timestamptz, $10::timestamptz, $11::timestamptz, $12::bytea, $13::integer
+        $9::timestamptz, $10::timestamptz, $11::timestamptz, $12::bytea, $13::bytea, $14::integer
     FROM counted
     RETURNING transaction_counter
     """,
@@ -212,6 +215,7 @@ def _store_iteration(connection: sqlite3.Connection, params: tuple[Any, ...]) ->
                 None if data_age is None else to_microseconds(data_age),
                 to_microseconds(created_at),
                 packed.frame,
+                packed.advice,
                 packed.base_counter,
             ),
         )
@@ -226,6 +230,7 @@ async def insert_iteration(
     ``dictionary`` is the tenant's newest, see `newest_dictionary`.
     """
     values = (priced.basket, priced.settings, priced.facts, priced.tree_hash, shaped(priced.outcome))
+    digest = digest_of(priced.outcome)
     row = {
         "origin": origin,
         "transaction_id": priced.transaction_id,
@@ -236,6 +241,7 @@ async def insert_iteration(
         "evaluated_at": priced.evaluated_at,
         "data_age": priced.data_age,
         "record": compressed(_ENCODER.encode(values), dictionary),
+        "advice": None if digest is None else digest.stored(),
         "base_counter": None,
         "created_at": created_at,
     }

@@ -14,12 +14,13 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import and_, select
+from sqlalchemy import Select, and_, select
 
 from promenade.store.driver.recurring import read_among
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Database, Session
 from promenade.store.pricing.dictionaries import read_dictionaries
+from promenade.store.pricing.shown import Digest
 from promenade.zstd import (
     Dictionary,
     compressor,
@@ -49,12 +50,14 @@ class Base(NamedTuple):
     record: bytes
     size: int
     stored_at: datetime
+    digest: Digest | None = None
 
 
 class Packed(NamedTuple):
-    """The columns ``record`` and ``base_counter``, and when the base was stored."""
+    """The columns ``record``, ``advice`` and ``base_counter``, and when the base was stored."""
 
     frame: bytes
+    advice: bytes | None
     base_counter: int | None = None
     base_stored_at: datetime | None = None
 
@@ -122,24 +125,27 @@ class Packing:
     It becomes the difference from the base if that takes less than half of what the base takes.
     """
 
-    __slots__ = ("_dictionary", "_record", "base", "packed")
+    __slots__ = ("_dictionary", "_digest", "_record", "base", "packed")
 
     packed: Packed  # once it has run
 
-    def __init__(self, record: bytes, dictionary: Dictionary | None, base: Base | None) -> None:
+    def __init__(self, record: bytes, digest: Digest | None, dictionary: Dictionary | None, base: Base | None) -> None:
         self._record = record
+        self._digest = digest
         self._dictionary = dictionary
         self.base = base
 
     def run(self) -> Packed:
         """Compress the record, keep the result and return it."""
-        base = self.base
+        base, digest = self.base, self._digest
         if base is not None:
             difference = following(1, base.record, self._record)
             if len(difference) * 2 < base.size:
-                self.packed = Packed(difference, base.counter, base.stored_at)
+                advice = None if digest is None else digest.stored(base.digest)
+                self.packed = Packed(difference, advice, base.counter, base.stored_at)
                 return self.packed
-        self.packed = Packed(compressed(self._record, self._dictionary))
+        advice = None if digest is None else digest.stored()
+        self.packed = Packed(compressed(self._record, self._dictionary), advice)
         return self.packed
 
 
@@ -177,7 +183,7 @@ def unpacked(records: Iterable[PackedRecord]) -> Iterator[bytes]:
             yield after(record.frame)
 
 
-_Key = tuple[str, str, str, int]
+IterationKey = tuple[str, str, str, int]
 """Tenant, origin, transaction, counter."""
 
 
@@ -197,12 +203,12 @@ class StoredRecord(NamedTuple):
         return cls(row.tenant_id, row.origin, row.transaction_id, row.transaction_counter, row.base_counter, row.record)
 
     @property
-    def key(self) -> _Key:
+    def key(self) -> IterationKey:
         """The key of the iteration."""
         return (*self[:3], abs(self.transaction_counter))
 
     @property
-    def base(self) -> _Key | None:
+    def base(self) -> IterationKey | None:
         """The key of its base."""
         return None if self.base_counter is None else (*self[:3], self.base_counter)
 
@@ -215,7 +221,7 @@ async def packed_records(session: Session, stored: Sequence[StoredRecord]) -> li
     """
     frames = {one.key: one.record for one in stored if one.base_counter is None}
     lacking = {base for one in stored if (base := one.base) is not None and base not in frames}
-    frames |= await _bases(session, lacking)
+    frames |= {one.key: one.record for one in await stored_records(session, lacking)}
     ids = {key: (key[0], dictionary_id(frame)) for key, frame in frames.items()}
     found = await read_dictionaries(session, set(ids.values()))
     whole = {key: PackedRecord(frame, found.get(ids[key])) for key, frame in frames.items()}
@@ -229,23 +235,21 @@ async def packed_records(session: Session, stored: Sequence[StoredRecord]) -> li
     return [packed(one) for one in stored]
 
 
-async def _bases(session: Session, wanted: Collection[_Key]) -> dict[_Key, bytes]:
-    """Return the records of these bases. None of them has a base itself."""
-    key = (_ITERATIONS.c.tenant_id, _ITERATIONS.c.origin, _ITERATIONS.c.transaction_id)
+async def stored_records(session: Session, wanted: Collection[IterationKey]) -> list[StoredRecord]:
+    """Return the records of these iterations, in no order; those that have been purged are left out."""
+    rows = await read_iterations(session, wanted, _RECORD_ROWS)
+    return [StoredRecord.of(row) for row in rows]
+
+
+async def read_iterations(session: Session, wanted: Collection[IterationKey], columns: Select[Any]) -> list[Any]:
+    """Return ``columns`` of these iterations, condemned or not."""
+    key = tuple(_ITERATIONS.c[name] for name in ("tenant_id", "origin", "transaction_id", "transaction_counter"))
     # A counter below zero: it is condemned.
     either = [(*one[:3], sign * one[3]) for one in sorted(wanted) for sign in (1, -1)]
-    columns = (*key, _ITERATIONS.c.transaction_counter)
-    rows = await read_among(session, columns, either, _BASE_ROWS.where)
-    return {(*row[:3], abs(row.transaction_counter)): row.record for row in rows}
+    return await read_among(session, key, either, columns.where)
 
 
-_BASE_ROWS = select(
-    _ITERATIONS.c.tenant_id,
-    _ITERATIONS.c.origin,
-    _ITERATIONS.c.transaction_id,
-    _ITERATIONS.c.transaction_counter,
-    _ITERATIONS.c.record,
-)
+_RECORD_ROWS = select(*(_ITERATIONS.c[name] for name in StoredRecord._fields))
 
 
 async def recent_records(session: Session, *, after: datetime | None, limit: int) -> list[PackedRecord]:

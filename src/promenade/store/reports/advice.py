@@ -15,11 +15,19 @@ from promenade.store.driver.recurring import read_among
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.driver.upsert import upsert
-from promenade.store.pricing.packing import PackedRecord, StoredRecord, packed_records
+from promenade.store.pricing.packing import (
+    IterationKey,
+    packed_records,
+    read_iterations,
+    stored_records,
+    unpacked,
+)
+from promenade.store.pricing.shown import Shown, decode_told, shown_in_record
 from promenade.store.reports.sums import add_rows, delete_rows
 
 _ITERATIONS = table("iterations")
 _GROUPS = table("PosGroups")
+_PROMOTIONS = table("Promotions")
 _KEY = (
     _ITERATIONS.c.tenant_id,
     _ITERATIONS.c.origin,
@@ -52,7 +60,7 @@ class Evaluation(NamedTuple):
     transaction_counter: int
     evaluated_at: datetime
     time_zone: str | None
-    record: PackedRecord
+    shown: Shown
 
 
 async def evaluations_of(session: Session, transactions: Sequence[tuple[str, str]]) -> list[Evaluation]:
@@ -60,34 +68,69 @@ async def evaluations_of(session: Session, transactions: Sequence[tuple[str, str
     wanted = (_ITERATIONS.c.origin, _ITERATIONS.c.transaction_id)
     found: list[Any] = await read_among(session, wanted, transactions, _evaluations)
     found.sort(key=lambda row: abs(row.transaction_counter))
-    return await _with_records(session, found)
+    return await _with_shown(session, found)
 
 
 def _evaluations(condition: Any) -> Select[Any]:
     return _zoned(*_KEY).where(condition)
 
 
-async def _with_records(session: Session, rows: Sequence[Any]) -> list[Evaluation]:
-    records = await packed_records(session, [StoredRecord.of(row) for row in rows])
+async def _with_shown(session: Session, rows: Sequence[Any]) -> list[Evaluation]:
+    """Add to the rows what their evaluations have shown, of those that can be read: not if a base has been purged."""
+    keys: list[IterationKey] = [(row[0], row[1], row[2], abs(row[3])) for row in rows]
+    told = [None if row.advice is None else decode_told(row.advice) for row in rows]
+    entries = {key: one.entries for key, one in zip(keys, told, strict=True) if one is not None}
+    bases = [
+        None if one is None or one.entries is not None or row.base_counter is None else (*key[:3], row.base_counter)
+        for row, key, one in zip(rows, keys, told, strict=True)
+    ]
+    lacking = {base for base in bases if base is not None and base not in entries}
+    if lacking:
+        of_bases = await read_iterations(session, lacking, _ADVICE_ROWS)
+        entries |= {_key_of(row): decode_told(row.advice).entries for row in of_bases if row.advice is not None}
+    shown = [
+        None if one is None else one.shown(None if base is None else entries.get(base))
+        for one, base in zip(told, bases, strict=True)
+    ]
+    silent = [key for key, one in zip(keys, shown, strict=True) if one is None]
+    records = await recorded(session, silent) if silent else {}
     return [
-        Evaluation(
-            row.tenant_id,
-            row.origin,
-            row.transaction_id,
-            row.transaction_counter,
-            row.evaluated_at,
-            row.time_zone,
-            record,
-        )
-        for row, record in zip(rows, records, strict=True)
-        if record is not None
+        Evaluation(row[0], row[1], row[2], row[3], row.evaluated_at, row.time_zone, known)
+        for row, key, one in zip(rows, keys, shown, strict=True)
+        if (known := one or records.get(key)) is not None
     ]
 
 
+def _key_of(row: Any) -> IterationKey:
+    return row.tenant_id, row.origin, row.transaction_id, abs(row.transaction_counter)
+
+
+_ADVICE_ROWS = select(*_KEY, _ITERATIONS.c.advice)
+
+
+async def recorded(session: Session, keys: Collection[IterationKey]) -> dict[IterationKey, Shown]:
+    """Return what evaluations have shown by their records, with names, of those whose records can be read."""
+    stored = sorted(await stored_records(session, keys), key=lambda one: one.key) if keys else []
+    packed = await packed_records(session, stored) if stored else []
+    kept = [(one.key, record) for one, record in zip(stored, packed, strict=True) if record is not None]
+    contents = unpacked(record for _, record in kept)
+    return {key: shown_in_record(content) for (key, _), content in zip(kept, contents, strict=True)}
+
+
+async def names_of(session: Session, promotions: Collection[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Return the present names of promotions (tenant, ID), of those that there are. Needs a system session."""
+    wanted = (_PROMOTIONS.c.tenant_id, _PROMOTIONS.c.id)
+    rows = await read_among(session, wanted, sorted(promotions), _NAMED.where)
+    return {(row.tenant_id, row.id): row.name for row in rows}
+
+
+_NAMED = select(_PROMOTIONS.c.tenant_id, _PROMOTIONS.c.id, _PROMOTIONS.c.name)
+
+
 def _zoned(*columns: ColumnElement[Any]) -> Select[Any]:
-    """Select columns of evaluations, their time and record, and the time zone of the POS group."""
+    """Select columns of evaluations, their time, what they have shown, and the time zone of the POS group."""
     its = and_(_GROUPS.c.tenant_id == _ITERATIONS.c.tenant_id, _GROUPS.c.id == _ITERATIONS.c.pos_group_id)
-    its_own = (_ITERATIONS.c.evaluated_at, _ITERATIONS.c.record, _ITERATIONS.c.base_counter)
+    its_own = (_ITERATIONS.c.evaluated_at, _ITERATIONS.c.advice, _ITERATIONS.c.base_counter)
     shown = (*columns, *its_own, _GROUPS.c.time_zone)
     return select(*shown).select_from(_ITERATIONS.outerjoin(_GROUPS, its))
 
@@ -151,7 +194,7 @@ async def walk(session: Session, place: Place, *, until: datetime, limit: int) -
         return Walked((), place)
     last = rows[-1]
     key = (last.tenant_id, last.origin, last.transaction_id, last.transaction_counter)
-    return Walked(await _with_records(session, rows), Place(last.created_at, key))
+    return Walked(await _with_shown(session, rows), Place(last.created_at, key))
 
 
 async def _by_row(session: Session, place: Place, columns: Select[Any], limit: int) -> Walked:
@@ -165,7 +208,7 @@ async def _by_row(session: Session, place: Place, columns: Select[Any], limit: i
     if not rows:
         return Walked((), place)
     place = Place(max(row.created_at for row in rows), (rows[-1].place,))
-    return Walked(await _with_records(session, rows), place)
+    return Walked(await _with_shown(session, rows), place)
 
 
 async def add_shown(session: Session, shown: Mapping[ShownKey, tuple[str, int]], was: Place, now: Place) -> bool:

@@ -10,26 +10,29 @@ was shown.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import NamedTuple
 
-import msgspec
-
 from promenade.store.driver.unit import Session
-from promenade.store.pricing.packing import unpacked
+from promenade.store.pricing.packing import IterationKey
+from promenade.store.pricing.shown import GAP, NEAR_MISS, NUDGE, Advised
 from promenade.store.reports.advice import (
     Evaluation,
     OpenAdvice,
     OpenKey,
     ShownKey,
+    Walked,
     add_shown,
     evaluations_of,
     keep_open,
+    names_of,
     open_advice,
     read_place,
+    recorded,
     walk,
 )
 from promenade.store.reports.sums import Tally, kept_for
@@ -37,72 +40,12 @@ from promenade.workflows.context import Context
 from promenade.workflows.reports.folds import Write, fold
 from promenade.workflows.reports.sales import LoggedSale, zone_of
 
-GAP, NEAR_MISS, NUDGE, SAVING, FREE_ITEM = "GAP", "NEAR_MISS", "NUDGE", "SAVING", "FREE_ITEM"
 MISSING = frozenset((GAP, NEAR_MISS, NUDGE))
 """Advice that tells what is missing."""
 
 _, OPEN_FOR = kept_for("advice_open")
 SETTLED = timedelta(seconds=20)  # an evaluation is stored within this time after its request
 STRETCH = 200  # evaluations processed at a time: some 20 ms
-
-Advised = tuple[str, str]
-"""Kind of advice, promotion."""
-
-
-# ---- what evaluations returned ------------------------------------------------------------------------------------
-
-
-class _Of(msgspec.Struct, frozen=True):
-    """Anything that names a promotion."""
-
-    promotion_id: str
-    promotion_name: str
-
-
-class _Recommendation(_Of, frozen=True):
-    kind: str
-
-
-class _Applied(_Of, frozen=True):
-    discount_minor: int
-
-
-class _Line(msgspec.Struct, frozen=True):
-    free_promotion_id: str | None = None
-
-
-class _Outcome(msgspec.Struct, frozen=True):
-    """The part of `engine.outcome.Outcome` needed here; most of it is skipped."""
-
-    currency: str
-    exponent: int
-    grand_total_minor: int
-    lines: tuple[_Line, ...]
-    applied: tuple[_Applied, ...]
-    granted: tuple[_Of, ...]
-    recommendations: tuple[_Recommendation, ...]
-    gaps: tuple[_Of, ...]
-    nudges: tuple[_Of, ...]
-
-    def advice(self) -> dict[Advised, str]:
-        """Return the advice shown, each once, with the promotion's name, which may be empty for a line's free item."""
-        found = {(FREE_ITEM, one.free_promotion_id): "" for one in self.lines if one.free_promotion_id is not None}
-        found |= {(SAVING, one.promotion_id): one.promotion_name for one in self.applied if one.discount_minor > 0}
-        found |= {(FREE_ITEM, one.promotion_id): one.promotion_name for one in self.granted}
-        found |= {
-            (NEAR_MISS, one.promotion_id): one.promotion_name
-            for one in self.recommendations
-            if one.kind == "NEAR_MISS" and one.promotion_id
-        }
-        found |= {(GAP, one.promotion_id): one.promotion_name for one in self.gaps}
-        return found | {(NUDGE, one.promotion_id): one.promotion_name for one in self.nudges}
-
-
-_RECORD = msgspec.msgpack.Decoder(tuple[msgspec.Raw, msgspec.Raw, msgspec.Raw, str, _Outcome])
-
-
-def _outcomes(evaluations: Iterable[Evaluation]) -> Iterator[_Outcome]:
-    return (_RECORD.decode(content)[4] for content in unpacked(one.record for one in evaluations))
 
 
 def _day(at: datetime, time_zone: str | None) -> date:
@@ -118,19 +61,47 @@ async def count_shown(context: Context) -> tuple[int, bool]:
     database = context.database
     place = await database.read(read_place, system=True)
     until = context.clock() - SETTLED
-    stretch = await database.read(lambda session: walk(session, place, until=until, limit=STRETCH), system=True)
+
+    async def look(session: Session) -> tuple[Walked, dict[_Promotion, str]]:
+        found = await walk(session, place, until=until, limit=STRETCH)
+        return found, await _names(session, found.rows)
+
+    stretch, names = await database.read(look, system=True)
     if not stretch.rows:
         return 0, False
-    shown: dict[ShownKey, tuple[str, int]] = {}
-    for row, outcome in zip(stretch.rows, _outcomes(stretch.rows), strict=True):
+    counts: Counter[ShownKey] = Counter()
+    for row in stretch.rows:
         day = _day(row.evaluated_at, row.time_zone)
-        for (kind, promotion_id), name in outcome.advice().items():
-            key = (row.tenant_id, kind, promotion_id, day, outcome.currency)
-            shown[key] = (name or shown.get(key, ("", 0))[0], shown.get(key, ("", 0))[1] + 1)
+        counts.update([(row.tenant_id, *advised, day, row.shown.currency) for advised in row.shown.advice])
+    shown = {key: (names.get((key[0], key[2]), ""), count) for key, count in counts.items()}
     moved = await database.write(
         lambda session: add_shown(session, shown, place, stretch.place), system=True, durable=False
     )
     return (len(stretch.rows), len(stretch.rows) == STRETCH) if moved else (0, True)
+
+
+_Promotion = tuple[str, str]
+"""Tenant, ID."""
+
+
+async def _names(session: Session, evaluations: Sequence[Evaluation]) -> dict[_Promotion, str]:
+    """Return the names of all promotions that were shown, as the evaluations say; if they do not, the present ones.
+
+    Of promotions that were deleted in the meantime, the last evaluation's record is read.
+    """
+    last: dict[_Promotion, IterationKey] = {}
+    names: dict[_Promotion, str] = {}
+    for one in evaluations:
+        key = one.tenant_id, one.origin, one.transaction_id, one.transaction_counter
+        last |= {(one.tenant_id, promotion_id): key for _, promotion_id in one.shown.advice}
+        names |= {(one.tenant_id, promotion_id): name for promotion_id, name in one.shown.names.items()}
+    if last.keys() - names.keys():
+        names |= await names_of(session, last.keys() - names.keys())
+    gone = {last[of] for of in last.keys() - names.keys()}
+    if gone:
+        for key, shown in (await recorded(session, gone)).items():
+            names |= {(key[0], promotion_id): name for promotion_id, name in shown.names.items()}
+    return names
 
 
 # ---- converted ----------------------------------------------------------------------------------------------------
@@ -263,19 +234,21 @@ def _given(sale: LoggedSale) -> dict[str, Decimal]:
     return {one.promotion_id: one.total_discount for one in sale.promotions if one.pilot_arm != "CONTROL"}
 
 
-def _advice_of(sale: LoggedSale, evaluations: Sequence[Evaluation]) -> tuple[dict[Advised, _Shown], set[Advised]]:
+def _advice_of(
+    sale: LoggedSale, evaluations: Sequence[Evaluation]
+) -> tuple[dict[Advised, _Shown], Collection[Advised]]:
     """Return the advice shown up to the confirmed evaluation, each when first shown, and that of the confirmed one."""
     first: dict[Advised, _Shown] = {}
-    last: set[Advised] = set()
-    its_own = [one for one in evaluations if abs(one.transaction_counter) <= sale.transaction_counter]
-    for row, outcome in zip(its_own, _outcomes(its_own), strict=True):
-        if outcome.currency != sale.currency:  # the amounts of the baskets cannot be compared
+    last: Collection[Advised] = ()
+    for row in evaluations:
+        shown = row.shown
+        # The amounts of baskets in another currency cannot be compared.
+        if abs(row.transaction_counter) > sale.transaction_counter or shown.currency != sale.currency:
             continue
-        advice = outcome.advice()
-        new = advice.keys() - first.keys()
+        new = [advised for advised in shown.advice if advised not in first]
         if new:
-            total = Decimal(outcome.grand_total_minor).scaleb(-outcome.exponent)
+            total = Decimal(shown.grand_total_minor).scaleb(-shown.exponent)
             first.update(dict.fromkeys(new, _Shown(_day(row.evaluated_at, row.time_zone), total)))
         if abs(row.transaction_counter) == sale.transaction_counter:
-            last = set(advice)
+            last = shown.advice
     return first, last

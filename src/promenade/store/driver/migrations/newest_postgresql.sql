@@ -1197,6 +1197,7 @@ CREATE TABLE iterations (
 	header_reference VARCHAR(100) COLLATE "C",
 	evaluated_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	data_age TIMESTAMP WITH TIME ZONE,
+	advice BYTEA,
 	record BYTEA NOT NULL,
 	base_counter INTEGER,
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,

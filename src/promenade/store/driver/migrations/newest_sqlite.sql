@@ -847,6 +847,7 @@ CREATE TABLE iterations (
 	header_reference VARCHAR(100),
 	evaluated_at BIGINT NOT NULL,
 	data_age BIGINT,
+	advice BLOB,
 	record BLOB NOT NULL,
 	base_counter INTEGER,
 	created_at BIGINT NOT NULL,

@@ -158,6 +158,9 @@ def _transactions() -> Iterator[Definition]:
             moment("evaluated_at", "The time that validity was judged at."),
             moment("data_age", "meta.dataAge: the last sync or write behind the price.", nullable=True),
             content(
+                "advice", "What reports count of it, see `store.pricing.shown`; null: ask the record.", nullable=True
+            ),
+            content(
                 "record", "Basket, settings, facts and the engine's outcome, as MessagePack, compressed by Zstandard."
             ),
             sa.Column(
