@@ -20,7 +20,7 @@ from sqlalchemy import Row
 
 from odata_server.sql.connection import Kept
 from promenade.store.driver.session import open_database
-from promenade.store.driver.tenancy import Params, Scope
+from promenade.store.driver.tenancy import Columns, Params, Scope
 from promenade.store.driver.unit import Database, Session, Statement, Work
 from promenade.workflows.sales.side_effects import claim_jobs, run_side_effects
 from tests.workflows.outcomes import applied, discount, line, outcome
@@ -51,9 +51,9 @@ class _DyingSession(Session):
         self._step()
         return await self._inner.run_kept(kept, values)
 
-    async def merge_rows(self, upsert: Kept, rows: Sequence[Params]) -> None:
+    async def merge_columns(self, upsert: Kept, columns: Columns) -> None:
         self._step()
-        await self._inner.merge_rows(upsert, rows)
+        await self._inner.merge_columns(upsert, columns)
 
     async def hot(self, name: str, params: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
         self._step()

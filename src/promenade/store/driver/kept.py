@@ -14,7 +14,7 @@ from sqlalchemy import Dialect, Numeric, Row
 
 from odata_server.sql.connection import Kept
 from promenade.store.driver.sqlalchemy_private import Compiled, Process, compiled, result_process, row_maker
-from promenade.store.driver.tenancy import Scope, acting, admit, session_value
+from promenade.store.driver.tenancy import Columns, Scope, acting, admit, session_value
 
 _NUMERIC = 1700  # type code of exact numbers in PostgreSQL's driver
 
@@ -41,14 +41,13 @@ class Form:
                     found[at] = given[name] if process is None else process(given[name])
         return found
 
-    def bound_columns(self, given: Sequence[Mapping[str, Any]], scope: Scope) -> list[list[Any]]:
-        """Return the values for many runs, a list for each parameter; every run gives the same ones."""
-        count = len(given)
-        columns = [[value] * count for value in self.values]
+    def bound_columns(self, given: Columns, scope: Scope) -> list[Sequence[Any]]:
+        """Return the values for many runs, a list for each parameter."""
+        count = len(next(iter(given.values())))
+        columns: list[Sequence[Any]] = [[value] * count for value in self.values]
         for at, value, process in self.of_session:
             columns[at] = [_processed(value(scope), process)] * count
-        for name in given[0] if given else ():
-            values = [row[name] for row in given]
+        for name, values in given.items():
             for at, process in self.named.get(name, ()):
                 columns[at] = values if process is None else [process(value) for value in values]
         return columns

@@ -31,6 +31,8 @@ from promenade.store.driver.sqlalchemy_private import gate_compiler, has_many_va
 from promenade.store.driver.types import Timestamp
 
 Params = Mapping[str, Any]
+Columns = Mapping[str, Sequence[Any]]
+"""The parameters of many runs of a statement: for each, its values in all of them."""
 
 
 class TenantBreach(Exception):

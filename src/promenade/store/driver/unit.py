@@ -13,7 +13,7 @@ from sqlalchemy import Executable, Insert, Row
 
 from odata_server.sql.connection import Kept
 from promenade.errors import Invalid
-from promenade.store.driver.tenancy import NOBODY, SYSTEM, Params, Scope, admit
+from promenade.store.driver.tenancy import NOBODY, SYSTEM, Columns, Params, Scope, admit
 from promenade.tracing import span
 
 T = TypeVar("T")
@@ -59,9 +59,12 @@ class Session(ABC):
         else:
             await self._count(*admit(statement, params, self.scope))
 
-    async def merge_rows(self, upsert: Kept, rows: Sequence[Params]) -> None:
-        """Run an upsert for rows with different keys, in their order: in one statement where the database can."""
-        await self.execute_many(upsert, rows)
+    @abstractmethod
+    async def merge_columns(self, upsert: Kept, columns: Columns) -> None:
+        """Run an upsert for rows with different keys, in their order: in one statement where the database can.
+
+        There is at least one row.
+        """
 
     async def insert_together(
         self, parts: Sequence[tuple[Insert, Sequence[Params]]], hot: tuple[str, tuple[Any, ...]] | None = None

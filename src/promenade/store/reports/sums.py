@@ -111,18 +111,20 @@ class _Figures:
         for at, join in self._joins:
             old[at] = join(old[at], new[at])
 
-    def rows(self, sign: int) -> list[dict[str, Any]]:
-        """Return the rows ordered by their keys; what is summed has this sign."""
+    def columns(self, sign: int) -> dict[str, Sequence[Any]]:
+        """Return the rows' values by column, ordered by their keys; what is summed has this sign."""
+        if not self._found:
+            return {}
+        found = sorted(self._found.items(), key=itemgetter(0))
         dimensions, measures = self._names
-        rows = []
-        for key, values in sorted(self._found.items(), key=itemgetter(0)):
-            for at in self._distinct:
-                values[at] = len(values[at])
-            if sign < 0:
-                for at in self._summed:
-                    values[at] = None if values[at] is None else -values[at]
-            rows.append(dict(zip((*dimensions, *measures), (*key, *values), strict=True)))
-        return rows
+        keys = zip(*[key for key, _ in found], strict=True)
+        columns: list[Sequence[Any]] = list(zip(*[values for _, values in found], strict=True))
+        for at in self._distinct:
+            columns[at] = [len(value) for value in columns[at]]
+        if sign < 0:
+            for at in self._summed:
+                columns[at] = [None if value is None else -value for value in columns[at]]
+        return dict(zip((*dimensions, *measures), (*keys, *columns), strict=True))
 
 
 def _all_of(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
@@ -149,7 +151,7 @@ class Tally:
 
         ``sign`` -1: facts that were added before are taken out of the sums; other measures stay as they are.
         """
-        return sum([await add_rows(session, name, one.rows(sign)) for name, one in self._tables.items()])
+        return sum([await _add_columns(session, name, one.columns(sign)) for name, one in self._tables.items()])
 
 
 # ---- the columns of an aggregate -------------------------------------------------------------------------------------
@@ -173,10 +175,20 @@ async def add_rows(session: Session, name: str, rows: Sequence[Mapping[str, Any]
 
     In a system session each row also contains its tenant.
     """
-    if rows:
-        given = [{f"given_{column}": value for column, value in row.items()} for row in rows]
-        await session.merge_rows(_adding(session.dialect, name, tuple(rows[0])), given)
-    return len(rows)
+    return await _add_columns(session, name, _columns(rows)) if rows else 0
+
+
+async def _add_columns(session: Session, name: str, columns: Mapping[str, Sequence[Any]]) -> int:
+    if not columns:
+        return 0
+    given = {f"given_{column}": values for column, values in columns.items()}
+    await session.merge_columns(_adding(session.dialect, name, tuple(columns)), given)
+    return len(next(iter(columns.values())))
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:
+    """Return the values of rows by column; all have the same ones."""
+    return {column: [row[column] for row in rows] for column in rows[0]}
 
 
 @cache
@@ -194,8 +206,8 @@ def _adding(dialect: str, name: str, columns: tuple[str, ...]) -> Kept:
 async def add_missing(session: Session, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert the rows (dimensions) that a table does not have yet; the sums of an aggregate begin with zero."""
     if rows:
-        given = [{f"given_{column}": value for column, value in row.items()} for row in rows]
-        await session.merge_rows(_beginning(session.dialect, name, tuple(rows[0])), given)
+        given = {f"given_{column}": values for column, values in _columns(rows).items()}
+        await session.merge_columns(_beginning(session.dialect, name, tuple(rows[0])), given)
 
 
 @cache

@@ -76,11 +76,14 @@ async def add_baskets(session: Session, days: Mapping[BasketKey, Sample], sign: 
 
 async def note_applied(session: Session, applied: Mapping[str, tuple[date, str]]) -> None:
     """Note the promotions that applied, each with its earliest day and its name at that time."""
-    rows = [
-        {"given_promotion_id": promotion_id, "given_day": day, "given_name": name}
-        for promotion_id, (day, name) in sorted(applied.items())
-    ]
-    await session.merge_rows(_noting(session.dialect), rows)
+    if applied:
+        found = sorted(applied.items())
+        given: dict[str, list[Any]] = {
+            "given_promotion_id": [promotion_id for promotion_id, _ in found],
+            "given_day": [day for _, (day, _) in found],
+            "given_name": [name for _, (_, name) in found],
+        }
+        await session.merge_columns(_noting(session.dialect), given)
 
 
 async def correct_applied(session: Session, promotion_ids: Collection[str]) -> None:

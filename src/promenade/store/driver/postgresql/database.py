@@ -28,7 +28,7 @@ from promenade.store.driver.plain_insert import PlainInserts, Upsert
 from promenade.store.driver.postgresql.hot_connections import IDLE_SECONDS_MAX, HotConnections
 from promenade.store.driver.row_security import EVERY_TENANT, NO_TENANT, of_tenant, setting_of, statement_for
 from promenade.store.driver.sqlalchemy_private import is_read_only, set_transaction, statement_cache
-from promenade.store.driver.tenancy import Params, Scope, acting, admit, guard_dialect
+from promenade.store.driver.tenancy import Columns, Params, Scope, acting, admit, guard_dialect
 from promenade.store.driver.unit import Database, Load, Session, Statement, Work, too_expensive
 from promenade.tracing import span
 
@@ -151,13 +151,14 @@ class _PostgresqlSession(Session):
         else:
             await self._written(*run)
 
-    async def merge_rows(self, upsert: Kept, rows: Sequence[Params]) -> None:
+    async def merge_columns(self, upsert: Kept, columns: Columns) -> None:
         form = self._form(upsert)
-        many = Upsert.of(form.text) if len(rows) > 1 else None
+        bound = form.bound_columns(columns, self.scope)
+        many = Upsert.of(form.text) if len(bound[0]) > 1 else None
         if many is None:
-            await self.execute_many(upsert, rows)
+            await self._written(form.text, list(zip(*bound, strict=True)))
             return
-        for run in many.runs(form.bound_columns(rows, self.scope)):
+        for run in many.runs(bound):
             await self._written(*run)
 
     async def run_kept(self, kept: Kept, values: Params) -> Sequence[Sequence[Any]]:

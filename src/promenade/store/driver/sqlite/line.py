@@ -20,7 +20,7 @@ from promenade.store.driver.hot import HOT
 from promenade.store.driver.kept import Form, form_of
 from promenade.store.driver.plain_insert import PlainInserts
 from promenade.store.driver.sqlalchemy_private import statement_cache
-from promenade.store.driver.tenancy import Params, Scope, acting, guard_dialect
+from promenade.store.driver.tenancy import Columns, Params, Scope, acting, guard_dialect
 from promenade.store.driver.types import unpacked
 from promenade.store.driver.unit import Session, Statement, too_expensive
 
@@ -95,6 +95,10 @@ class SqliteSession(Session):
         if plain is not None:
             return sum(self._written(text, values) for text, values in plain)
         return int(self._run(statement, params).rowcount)
+
+    async def merge_columns(self, upsert: Kept, columns: Columns) -> None:
+        form = self._form(upsert)
+        self._written(form.text, list(zip(*form.bound_columns(columns, self.scope), strict=True)))
 
     def _written(self, text: str, values: Sequence[Sequence[Any]]) -> int:
         try:
