@@ -35,7 +35,6 @@ _KEY = (
     _ITERATIONS.c.transaction_counter,
 )
 _OPEN = table("advice_open")
-_OPEN_ROWS = select(_OPEN)
 _WALK = table("advice_walk")
 
 OpenKey = tuple[str, str, str]
@@ -138,17 +137,28 @@ def _zoned(*columns: ColumnElement[Any]) -> Select[Any]:
 async def open_advice(session: Session, customers: Collection[str]) -> dict[OpenKey, OpenAdvice]:
     """Return the open advice of these customers."""
     rows = await read_among(session, (_OPEN.c.customer_id,), sorted(customers), _OPEN_ROWS.where)
-    return {
-        (row.customer_id, row.kind, row.promotion_id): OpenAdvice(row.day, row.currency, row.grand_total, row.shown_at)
-        for row in rows
-    }
+    return {(row[0], row[1], row[2]): OpenAdvice(*row[3:]) for row in rows}
+
+
+_OPEN_ROWS = select(*(_OPEN.c[name] for name in ("customer_id", "kind", "promotion_id", *OpenAdvice._fields)))
 
 
 async def keep_open(session: Session, kept: Mapping[OpenKey, OpenAdvice], gone: Collection[OpenKey]) -> int:
     """Store the open advice in ``kept`` and delete that in ``gone``; return the number of rows written."""
     names = ("customer_id", "kind", "promotion_id")
     await delete_rows(session, "advice_open", [dict(zip(names, key, strict=True)) for key in sorted(gone)])
-    rows = [{**dict(zip(names, key, strict=True)), **one._asdict()} for key, one in sorted(kept.items())]
+    rows = [
+        {
+            "customer_id": customer_id,
+            "kind": kind,
+            "promotion_id": promotion_id,
+            "day": one.day,
+            "currency": one.currency,
+            "grand_total": one.grand_total,
+            "shown_at": one.shown_at,
+        }
+        for (customer_id, kind, promotion_id), one in sorted(kept.items())
+    ]
     await add_rows(session, "advice_open", rows)
     return len(gone) + len(kept)
 

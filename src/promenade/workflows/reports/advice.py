@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.packing import IterationKey
@@ -128,7 +128,7 @@ async def count_conversions(session: Session, sales: Sequence[LoggedSale], at: d
         for sale, (first, last) in zip(ordered, advised, strict=True):
             counted(sale, first, last)
         written = await keep_open(session, counting.left_with(at), counting.gone())
-        return written + await counting.found.write(session, sign)
+        return written + await counting.found().write(session, sign)
 
     return write
 
@@ -141,10 +141,10 @@ class _Shown:
     grand_total: Decimal
 
 
-class _Conversion(NamedTuple):
-    """A sale that followed advice.
+class _Conversions(NamedTuple):
+    """Sales that followed the same advice.
 
-    ``extra_revenue`` is its total minus that of the basket when the advice was shown.
+    ``extra_revenue`` is their total minus that of the baskets when the advice was shown.
     """
 
     kind: str
@@ -153,7 +153,7 @@ class _Conversion(NamedTuple):
     currency: str
     extra_revenue: Decimal
     total_discount: Decimal
-    converted: int = 1
+    converted: int
 
 
 @dataclass
@@ -161,7 +161,7 @@ class _Counting:
     """Counts sales in order of confirmation. ``known``: advice that customers had not followed before these sales."""
 
     known: Mapping[OpenKey, OpenAdvice]
-    found: Tally = field(default_factory=lambda: Tally("advice_converted"))
+    _found: dict[tuple[str, str, date, str], list[Any]] = field(default_factory=dict)
     _open: dict[OpenKey, OpenAdvice | None] = field(default_factory=dict)
     _of_customer: dict[str, set[Advised]] = field(default_factory=dict)
 
@@ -171,14 +171,13 @@ class _Counting:
 
     def add(self, sale: LoggedSale, first: Mapping[Advised, _Shown], last: Collection[Advised]) -> None:
         given = _given(sale)
-        reached = self._count_reached(sale, first, last)
+        reached = self._count_reached(sale, given, first, last)
         if sale.customer_id is None:
             return
         open_ = self._of_customer.setdefault(sale.customer_id, set())
-        for kind, promotion_id in sorted(open_):
-            # Advice shown again in this sale says that something is still missing, so this sale does not convert it.
-            if promotion_id in given and (kind, promotion_id) not in last:
-                self._come_back(sale, (kind, promotion_id), reached, given[promotion_id])
+        # Advice shown again in this sale says that something is still missing, so this sale does not convert it.
+        for of in sorted([one for one in open_ if one[1] in given and one not in last]):
+            self._come_back(sale, of, reached, given[of[1]])
         for kind, promotion_id in first.keys() - reached:
             if kind in MISSING:
                 shown = first[kind, promotion_id]
@@ -188,16 +187,19 @@ class _Counting:
 
     def take_out(self, sale: LoggedSale, first: Mapping[Advised, _Shown], last: Collection[Advised]) -> None:
         """Find what `add` has counted of a sale that was cancelled since."""
-        self._count_reached(sale, first, last)
+        self._count_reached(sale, _given(sale), first, last)
         for key, left_with in self.known.items():
             if key[0] == sale.customer_id and left_with.shown_at == sale.confirmed_at:
                 self._open[key] = None
 
     def _count_reached(
-        self, sale: LoggedSale, first: Mapping[Advised, _Shown], last: Collection[Advised]
+        self,
+        sale: LoggedSale,
+        given: Mapping[str, Decimal],
+        first: Mapping[Advised, _Shown],
+        last: Collection[Advised],
     ) -> set[Advised]:
         """Count the advice shown in the sale itself that it has followed, and return it."""
-        given = _given(sale)
         reached = {
             advised for advised in first if advised[1] in given and (advised[0] not in MISSING or advised not in last)
         }
@@ -207,7 +209,14 @@ class _Counting:
         return reached
 
     def _convert(self, sale: LoggedSale, of: Advised, day: date, before: Decimal, discount: Decimal) -> None:
-        self.found.add(_Conversion(*of, day, sale.currency, sale.grand_total - before, discount))
+        key = *of, day, sale.currency
+        found = self._found.get(key)
+        if found is None:
+            self._found[key] = [sale.grand_total - before, discount, 1]
+            return
+        found[0] += sale.grand_total - before
+        found[1] += discount
+        found[2] += 1
 
     def _come_back(self, sale: LoggedSale, of: Advised, reached: set[Advised], discount: Decimal) -> None:
         key = (sale.customer_id or "", *of)
@@ -219,6 +228,13 @@ class _Counting:
             if of not in reached:
                 self._convert(sale, of, left_with.day, left_with.grand_total, discount)
             self._open[key] = None
+
+    def found(self) -> Tally:
+        """Return the conversions."""
+        tally = Tally("advice_converted")
+        for key, sums in self._found.items():
+            tally.add(_Conversions(*key, *sums))
+        return tally
 
     def left_with(self, at: datetime) -> dict[OpenKey, OpenAdvice]:
         """The new advice that customers have not followed and still may."""
