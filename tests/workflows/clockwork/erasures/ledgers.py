@@ -143,13 +143,13 @@ async def erase(shop: Shop, customer: str = ERASED) -> None:
 
 
 async def stored(shop: Shop) -> dict[str, list[Row]]:
-    """Return all rows of the tenant, by table, with the documents in them decoded."""
+    """Return all rows of the tenant, by table, in the order of their keys, with the documents in them decoded."""
 
     async def work(session: Session) -> dict[str, list[Row]]:
         found: dict[str, list[Row]] = {}
         for rows in schema.metadata.sorted_tables:
             if "tenant_id" in rows.c:
-                listed = await session.execute(sa.select(rows))
+                listed = await session.execute(sa.select(rows).order_by(*rows.primary_key))
                 found[rows.name] = [dict(row._mapping) for row in listed]
                 if rows.name == "iterations":
                     packed = await packed_records(session, [StoredRecord.of(row) for row in listed])

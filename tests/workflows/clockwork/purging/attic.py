@@ -78,7 +78,7 @@ class Attic:
         """Return the rows of all tenants."""
 
         async def work(session: Session) -> list[Row[Any]]:
-            return list(await session.execute(select(table(name))))
+            return list(await session.execute(select(table(name)).order_by(*table(name).primary_key)))
 
         return await self.shop.context.database.read(work, system=True)
 
