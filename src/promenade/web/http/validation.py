@@ -122,6 +122,7 @@ def _checked_fields(struct: type[Struct]) -> tuple[tuple[str, type[Struct] | Non
 
 
 _PLAIN = msgspec.json.Decoder()
+_HALF = re.compile("[\ud800-\udfff]")
 _JSON_SPACE = b" \t\r\n"
 
 
@@ -178,6 +179,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if "\0" in name or any("\0" in text for text in _texts(value)):
             shown = _shown(name)
             raise Invalid("NUL_CHARACTER", f"The member `{shown}` holds a NUL character.", shown)
+        if _HALF.search(name) or any(map(_HALF.search, _texts(value))):
+            shown = _shown(name)
+            raise Invalid("MALFORMED_JSON", f"The member `{shown}` holds half of a character.", shown)
     if len(members) != len(pairs):
         twice = _shown(Counter(name for name, _ in pairs).most_common(1)[0][0])
         raise Invalid("DUPLICATE_KEY", f"The member `{twice}` occurs twice in one object.", twice)
@@ -186,7 +190,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _shown(name: str) -> str:
     """Return a member's name as an answer may hold it: short, and without NUL and halves of characters."""
-    return re.sub("[\0\ud800-\udfff]", "\ufffd", name[:100])
+    return _HALF.sub("\ufffd", name[:100]).replace("\0", "\ufffd")
 
 
 def _texts(value: Any) -> Iterator[str]:

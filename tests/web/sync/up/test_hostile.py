@@ -125,6 +125,11 @@ def test_malformed_json_gets_its_own_error(cloud: Cloud, member: bytes) -> None:
     assert answer.json()["error"]["code"] == "MALFORMED_JSON"
 
 
+def test_half_of_a_character_in_place_of_an_id_is_malformed(cloud: Cloud) -> None:
+    answer = cloud.post("transactions", b'{"deploymentId": "\\ud800", "transactions": []}')
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "MALFORMED_JSON")
+
+
 def test_a_slow_sender_delays_no_other(cloud: Cloud) -> None:
     cloud.token("store")
     head = (
