@@ -70,6 +70,9 @@ class Line:
         self._listens.set()
         self._loop.run_forever()
         server.close()
+        self._is_up = False
+        for _ in range(3):  # whom it accepted last is served a turn later, and nobody else would close that connection
+            self._loop.run_until_complete(asyncio.sleep(0))
         self._drop()
         tasks = asyncio.all_tasks(self._loop)
         for task in tasks:
