@@ -22,11 +22,17 @@ WAIT_MS = 20_000
 
 
 _HEADING = "#promenade---shell--pages :is([role=heading], h1):visible"
-# Return whether the page is busy, checked after 50 ms and once the browser is idle. A browser may not find itself idle
-# for ever, so it is taken for busy after two seconds, and asked again.
-_IS_AT_WORK = """() => new Promise((resolve) => setTimeout(() => requestIdleCallback((waited) => resolve(
-  waited.didTimeout || Boolean(document.querySelector(".sapUiLocalBusyIndicator, .sapMNavItemSliding"))),
-  {timeout: 2000}), 50))"""
+# Return whether the page is busy, checked after 50 ms and once the browser is idle. A browser that draws nothing may
+# never find itself idle: then it is idle if half of the timers of a second came, else it is asked again.
+_IS_AT_WORK = """() => new Promise((resolve) => setTimeout(() => {
+  let ticks = 0;
+  const timer = setInterval(() => { ticks += 1; }, 50);
+  requestIdleCallback((waited) => {
+    clearInterval(timer);
+    resolve((waited.didTimeout && ticks < 10)
+      || Boolean(document.querySelector(".sapUiLocalBusyIndicator, .sapMNavItemSliding")));
+  }, {timeout: 1000});
+}, 50))"""
 
 
 def choose(field: Locator, option: str | re.Pattern[str]) -> None:
