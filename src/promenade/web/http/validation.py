@@ -181,7 +181,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise Invalid("NUL_CHARACTER", f"The member `{shown}` holds a NUL character.", shown)
         if _HALF.search(name) or any(map(_HALF.search, _texts(value))):
             shown = _shown(name)
-            raise Invalid("MALFORMED_JSON", f"The member `{shown}` holds half of a character.", shown)
+            raise Invalid("MALFORMED_JSON", f"The member `{shown}` holds half a character.", shown)
     if len(members) != len(pairs):
         twice = _shown(Counter(name for name, _ in pairs).most_common(1)[0][0])
         raise Invalid("DUPLICATE_KEY", f"The member `{twice}` occurs twice in one object.", twice)
