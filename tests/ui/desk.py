@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request, Response, Route, expect
 
-__all__ = ["WAIT_MS", "Desk", "Held", "Shop", "choose", "escape", "search_in", "wait_until"]
+__all__ = ["WAIT_MS", "Desk", "Held", "Shop", "choose", "escape", "let_through", "search_in", "wait_until"]
 
 REQUEST_SECONDS_MAX = 60
 """Of a test's own requests: it only ends what hangs."""
@@ -78,6 +78,15 @@ class Held:
         while not self.routes:
             self.page.evaluate("() => new Promise(requestAnimationFrame)")
         return self.routes[0]
+
+
+def let_through(page: Page, addresses: str | re.Pattern[str]) -> None:
+    """Answer requests to ``addresses`` in the test's place no more.
+
+    The browser goes on asking the test about others: a request that it asks about as it ceases to is never answered.
+    """
+    page.route("**/nothing-is-there", lambda route: route.fallback())
+    page.unroute(addresses)
 
 
 def search_in(dialog: Locator, text: str) -> None:

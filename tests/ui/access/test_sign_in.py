@@ -7,7 +7,7 @@ import json
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.ui.desk import Desk, escape
+from tests.ui.desk import Desk, escape, let_through
 from tests.ui.test_everywhere import judge
 
 SHELL = "#promenade---shell--toolPage"
@@ -233,7 +233,7 @@ def test_an_unreachable_service_is_reported(desk: Desk) -> None:
     page.route("**/ui/sign-in.json", lambda route: route.abort())
     page.goto(desk.shop.url)
     page.get_by_text("Der Dienst ist nicht erreichbar").wait_for()
-    page.unroute("**/ui/sign-in.json")
+    let_through(page, "**/ui/sign-in.json")
     page.get_by_role("button", name="Erneut versuchen").click()
     page.locator("#username").wait_for()
 
@@ -257,7 +257,7 @@ def test_an_answer_from_something_other_than_the_service_is_reported(
     page.route(f"**/ui/{address}", lambda route: route.fulfill(status=status, content_type=content_type, body=body))
     page.goto(desk.shop.url)
     page.get_by_text("The service cannot be reached").wait_for()
-    page.unroute(f"**/ui/{address}")
+    let_through(page, f"**/ui/{address}")
     page.get_by_role("button", name="Try again").click()
     page.wait_for_selector(SHELL)
     desk.forgive(f"{status} GET")
@@ -286,7 +286,7 @@ def test_a_refused_renewal_window_shows_a_message(desk: Desk) -> None:
     page.route("**/ui/me", lambda route: route.fulfill(status=502, content_type="text/html", body="upstream"))
     sign_in_aside(page, desk, "planner")
     expect(page.get_by_role("alertdialog")).to_contain_text("The service cannot be reached.")
-    page.unroute("**/ui/me")
+    let_through(page, "**/ui/me")
     sign_in_aside(page, desk, "planner")
     page.get_by_role("alertdialog").wait_for(state="detached")
     desk.forgive("401 GET", "502 GET")

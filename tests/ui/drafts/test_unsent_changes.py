@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.ui.desk import Desk, Shop
+from tests.ui.desk import Desk, Shop, let_through
 from tests.ui.generic.test_objects import active_pos_group, fill
 from tests.ui.rules.page import RulesPage, rules_of, stored
 
@@ -37,7 +37,7 @@ def refusing(page: Page, how: How, times: int | None = None) -> Iterator[list[st
 
     page.route("**/admin/**", answer)
     yield refused
-    page.unroute("**/admin/**", answer)
+    let_through(page, "**/admin/**")
 
 
 def draft_of(shop: Shop, entity_id: str, entity_set: str = "Promotions") -> dict[str, Any]:

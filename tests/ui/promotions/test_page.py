@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.ui.desk import Desk, Held, Shop, escape
+from tests.ui.desk import Desk, Held, Shop, escape, let_through
 from tests.ui.rules.page import RulesPage, rules_of, stored
 
 LIST, HERE = "#promenade---promotions--", "#promenade---promotion--"
@@ -187,7 +187,7 @@ def test_save_that_is_pressed_while_rules_are_read_waits_for_them(desk: Desk) ->
     reading = held.wait_for_one()
     page.locator(f"{GUIDE}save").click()
     reading.continue_()
-    page.unroute(rules)
+    let_through(page, rules)
     page.locator(f"{GUIDE}edit").wait_for()
     assert [one["actionType"] for one in rules_of(desk.shop, id_of(page), "DiscountActions")] == ["BUNDLE"]
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.ui.desk import Desk
+from tests.ui.desk import Desk, let_through
 from tests.ui.measuring import require_room
 from tests.ui.test_everywhere import judge
 
@@ -83,7 +83,7 @@ def test_the_page_of_a_batch_follows_its_generation_to_its_end(desk: Desk) -> No
     expect(page.get_by_role("button", name=re.compile("^Export"))).to_have_count(0)
     state["generatedCount"] = 4
     page.get_by_text("The codes are still being generated: 4 of 5 are there.").wait_for()
-    page.unroute(asked)
+    let_through(page, asked)
     page.get_by_text("Nobody has downloaded these codes yet.").wait_for()
     page.get_by_role("button", name=re.compile("^Export")).wait_for()
 
