@@ -86,6 +86,19 @@ async def hold_reports(session: Session) -> bool:
     return bool(rows) and rows[0].rebuild is None
 
 
+async def read_wishing(session: Session, setting: str) -> list[str]:
+    """Return the tenants that have set ``setting``, a column of days, by ID. Needs a system session."""
+    wanted = select(_TENANTS.c.tenant_id).where(_TENANTS.c[setting].is_not(None)).order_by(_TENANTS.c.tenant_id)
+    return [row.tenant_id for row in await session.execute(wanted)]
+
+
+async def read_days(session: Session, setting: str) -> int | None:
+    """Return what the session's tenant has set as ``setting``, a column of days."""
+    days = _TENANTS.c[setting].label("days")
+    rows = await session.execute(select(days).where(_TENANTS.c.tenant_id == session.tenant))
+    return rows[0].days if rows else None
+
+
 async def read_mark(session: Session, kind: str = SALES) -> Mark:
     """Return how far logs of a kind are dropped and archived."""
     rows = await session.execute(select(*_MARK_COLUMNS).where(MARKS.c.kind == kind))

@@ -15,7 +15,6 @@ from promenade.store.driver.unit import Session
 _LOGS = table("RedemptionLogs")
 _CODES = table("CouponCodes")
 _TYPES = table("CouponTypes")
-_TENANTS = table("Tenants")
 _LIVING = ("CREATED", "ACTIVE", "RESERVED")
 
 
@@ -25,18 +24,6 @@ class Look:
 
     due: Sequence[str]
     last: str | None
-
-
-async def read_wishes(session: Session) -> list[str]:
-    """Return the tenants that want events to be deleted, by ID. Needs a system session."""
-    wanted = select(_TENANTS.c.tenant_id).where(_TENANTS.c.redemption_log_days.is_not(None))
-    return [row.tenant_id for row in await session.execute(wanted.order_by(_TENANTS.c.tenant_id))]
-
-
-async def read_days(session: Session) -> int | None:
-    """Return after how many days the session's tenant wants events to be deleted; None: never."""
-    rows = await session.execute(select(_TENANTS.c.redemption_log_days).where(_TENANTS.c.tenant_id == session.tenant))
-    return rows[0].redemption_log_days if rows else None
 
 
 async def look(session: Session, after: str, until: datetime, limit: int) -> Look:

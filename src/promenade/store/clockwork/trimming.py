@@ -12,21 +12,8 @@ from promenade.store.driver.unit import Session
 
 _AUDIT = table("AuditLogs")
 _PROMOTIONS = table("Promotions")
-_TENANTS = table("Tenants")
 _IS_MOVE = and_(_AUDIT.c.entity_type == "Promotions", _AUDIT.c.action.in_(tuple(STATES)))
 _IS_THERE = exists().where(_PROMOTIONS.c.tenant_id == _AUDIT.c.tenant_id, _PROMOTIONS.c.id == _AUDIT.c.entity_id)
-
-
-async def read_wishes(session: Session) -> set[str]:
-    """Return the tenants that want entries to be deleted. Needs a system session."""
-    wanted = select(_TENANTS.c.tenant_id).where(_TENANTS.c.audit_log_days.is_not(None))
-    return {row.tenant_id for row in await session.execute(wanted)}
-
-
-async def read_days(session: Session) -> int | None:
-    """Return after how many days the session's tenant wants entries to be deleted; None: never."""
-    rows = await session.execute(select(_TENANTS.c.audit_log_days).where(_TENANTS.c.tenant_id == session.tenant))
-    return rows[0].audit_log_days if rows else None
 
 
 async def first_entry(session: Session, since: datetime | None) -> datetime | None:

@@ -23,7 +23,7 @@ from promenade.store.clockwork import dropping as store
 from promenade.store.clockwork.dropping import Bounds, Due, Mark, Wish
 from promenade.store.driver.unit import Database, Session
 from promenade.workflows.clockwork.jobs import JobResult, clock_job
-from promenade.workflows.clockwork.paced import Pace, tenant_by_tenant
+from promenade.workflows.clockwork.paced import in_portions
 from promenade.workflows.context import Context, Retention
 from promenade.workflows.settlement.returns import decode_record, encode_record
 
@@ -38,13 +38,7 @@ async def logs(context: Context, cursor: str | None) -> JobResult:
     if context.is_store:
         return JobResult(0)
     wishes = {one.tenant_id for one in await context.database.read(store.read_wishes, system=True)}
-
-    async def of_tenant(tenant_id: str, pace: Pace) -> bool:
-        if tenant_id not in wishes:
-            return True
-        return await pace.while_more(lambda: _portion(context, tenant_id))
-
-    return await tenant_by_tenant(context, cursor, of_tenant)
+    return await in_portions(context, cursor, wishes, partial(_portion, context))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +56,7 @@ class _Term:
         """Return which logs may go below the mark; None: none."""
         if mark.purged_before is None:
             return None
-        until = min(mark.purged_before, _begin_of_day(self.before))
+        until = min(mark.purged_before, begin_of_day(self.before))
         if self.wish.is_unarchived:
             return Bounds(None, until, self.before, None)
         if mark.unchanged_since is None:  # it was raised when no archive was wanted
@@ -72,7 +66,7 @@ class _Term:
     async def limit(self, session: Session) -> datetime:
         """Return the time before which logs may go, whatever an archive has."""
         needed = await store.first_needed(session)
-        return _begin_of_day(self.before) if needed is None else min(needed, _begin_of_day(self.before))
+        return begin_of_day(self.before) if needed is None else min(needed, begin_of_day(self.before))
 
     async def raised(self, session: Session, mark: Mark) -> Mark | None:
         """Return the next mark; None: it must not rise now."""
@@ -94,7 +88,7 @@ class _Term:
 
     def _span(self, at: datetime) -> tuple[datetime, datetime]:
         """Return the beginning and the end of the day, or of the month of the archive, that a time is in."""
-        day = _begin_of_day(at)
+        day = begin_of_day(at)
         if self.wish.is_unarchived:
             return day, day + _DAY
         begin = day.replace(day=1)
@@ -127,7 +121,7 @@ async def waiting_for_check(database: Database, kept: Retention, at: datetime) -
 
 async def _waiting(session: Session, term: _Term) -> Waiting | None:
     mark = await store.read_mark(session)
-    until = _begin_of_day(await term.limit(session)).replace(day=1)
+    until = begin_of_day(await term.limit(session)).replace(day=1)
     passed = [one for one in (mark.purged_before, mark.archived_before) if one is not None]
     first = await store.first_log(session, max(passed, default=None))
     if first is None or first >= until:
@@ -135,7 +129,8 @@ async def _waiting(session: Session, term: _Term) -> Waiting | None:
     return Waiting(term.wish.tenant_id, first, await store.last_log(session, until) or first, mark.archived_at)
 
 
-def _begin_of_day(at: datetime) -> datetime:
+def begin_of_day(at: datetime) -> datetime:
+    """Return the midnight, in UTC, that a day began with."""
     return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 
 from promenade.store.access.tenants import read_tenants
 from promenade.workflows.clockwork.jobs import JobResult
@@ -36,3 +36,20 @@ async def tenant_by_tenant(
                 return JobResult(pace.done, more=True, cursor=done_until)
             done_until = tenant_id
     return JobResult(pace.done)
+
+
+async def in_portions(
+    context: Context,
+    cursor: str | None,
+    wanted: Collection[str],
+    portion: Callable[[str], Awaitable[tuple[int, bool]]],
+) -> JobResult:
+    """Do the same of the tenants that are ``wanted``, in portions.
+
+    ``portion(tenant_id)`` returns how many rows it was about, and whether there is more.
+    """
+
+    async def of_tenant(tenant_id: str, pace: Pace) -> bool:
+        return tenant_id not in wanted or await pace.while_more(lambda: portion(tenant_id))
+
+    return await tenant_by_tenant(context, cursor, of_tenant)

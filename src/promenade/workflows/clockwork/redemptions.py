@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from promenade.store.clockwork import redemptions as store
-from promenade.store.clockwork.dropping import Mark, read_mark, write_mark
+from promenade.store.clockwork.dropping import Mark, read_days, read_mark, read_wishing, write_mark
 from promenade.store.clockwork.redemptions import Look
 from promenade.store.driver.unit import Session
 from promenade.store.sales.kept import REDEMPTIONS
@@ -24,6 +25,7 @@ from promenade.workflows.clockwork.paced import Pace
 from promenade.workflows.context import Context
 
 EVERY = timedelta(hours=1)
+_DAYS = "redemption_log_days"
 LOOKED = 500  # events that a portion reads by their key
 UNIT_ROWS = 40  # how many of them it deletes at most, as `workflows.clockwork.purges` has it
 
@@ -35,7 +37,7 @@ async def redemptions(context: Context, cursor: str | None) -> JobResult:
         return JobResult(0)
     reached, _, after = (cursor or "").partition("\n")
     pace = Pace()
-    for tenant_id in await context.database.read(store.read_wishes, system=True):
+    for tenant_id in await context.database.read(partial(read_wishing, setting=_DAYS), system=True):
         if tenant_id < reached:
             continue
         walk = _Pass(context, tenant_id, after if tenant_id == reached else "")
@@ -86,7 +88,7 @@ class _Pass:
         return gone, True
 
     async def _plan(self, session: Session) -> _Step | None:
-        mark, days = await read_mark(session, REDEMPTIONS), await store.read_days(session)
+        mark, days = await read_mark(session, REDEMPTIONS), await read_days(session, _DAYS)
         if days is None:
             return None
         limit, begun = self._limit(days), mark.purged_before

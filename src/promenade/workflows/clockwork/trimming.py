@@ -9,19 +9,22 @@ a day that is over. Stores keep their entries.
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
+from functools import partial
 
 from promenade.store.clockwork import trimming as store
-from promenade.store.clockwork.dropping import Mark, read_mark, write_mark
+from promenade.store.clockwork.dropping import Mark, read_days, read_mark, read_wishing, write_mark
 from promenade.store.driver.unit import Session
 from promenade.store.sales.kept import AUDIT
+from promenade.workflows.clockwork.dropping import begin_of_day
 from promenade.workflows.clockwork.jobs import JobResult, clock_job
-from promenade.workflows.clockwork.paced import Pace, tenant_by_tenant
+from promenade.workflows.clockwork.paced import in_portions
 from promenade.workflows.context import Context
 
 EVERY = timedelta(hours=1)
 UNIT_ROWS = 40  # as `workflows.clockwork.purges` has it
 _DAY = timedelta(days=1)
+_DAYS = "audit_log_days"
 
 
 @clock_job("purge.audit", every=EVERY)
@@ -29,14 +32,8 @@ async def entries(context: Context, cursor: str | None) -> JobResult:
     """Delete entries of the audit trail, of the tenants that have set how long they stay."""
     if context.is_store:
         return JobResult(0)
-    wishes = await context.database.read(store.read_wishes, system=True)
-
-    async def of_tenant(tenant_id: str, pace: Pace) -> bool:
-        if tenant_id not in wishes:
-            return True
-        return await pace.while_more(lambda: _portion(context, tenant_id))
-
-    return await tenant_by_tenant(context, cursor, of_tenant)
+    wishes = await context.database.read(partial(read_wishing, setting=_DAYS), system=True)
+    return await in_portions(context, cursor, wishes, partial(_portion, context))
 
 
 async def _portion(context: Context, tenant_id: str) -> tuple[int, bool]:
@@ -47,10 +44,10 @@ async def _portion(context: Context, tenant_id: str) -> tuple[int, bool]:
     at = context.clock()
 
     async def plan(session: Session) -> tuple[Mark, Mark | None, datetime]:
-        mark, days = await read_mark(session, AUDIT), await store.read_days(session)
+        mark, days = await read_mark(session, AUDIT), await read_days(session, _DAYS)
         if days is None:
             return mark, None, at
-        limit = _begin_of_day(at - timedelta(days=days))
+        limit = begin_of_day(at - timedelta(days=days))
         span = _span(mark, limit)
         if span is not None and await store.is_due(session, *span):
             return mark, mark, limit
@@ -84,11 +81,7 @@ def _span(mark: Mark, limit: datetime) -> tuple[datetime, datetime] | None:
 async def _raised(session: Session, mark: Mark, limit: datetime) -> Mark | None:
     """Return the mark at the end of the next day with entries; None: that day is to be kept."""
     first = await store.first_entry(session, mark.purged_before)
-    if first is None or _begin_of_day(first) + _DAY > limit:
+    if first is None or begin_of_day(first) + _DAY > limit:
         return None
-    begin = _begin_of_day(first)
+    begin = begin_of_day(first)
     return replace(mark, purged_before=begin + _DAY, spared_before=begin)
-
-
-def _begin_of_day(at: datetime) -> datetime:
-    return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
