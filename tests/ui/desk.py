@@ -81,9 +81,10 @@ class Held:
 
 
 def let_through(page: Page, addresses: str | re.Pattern[str]) -> None:
-    """Answer requests to ``addresses`` in the test's place no more.
+    """Let requests to ``addresses``, which the test has answered until now, through to the service again.
 
-    The browser goes on asking the test about others: a request that it asks about as it ceases to is never answered.
+    The browser goes on asking the test about requests, to an address that there is not: while it stops asking, a
+    request that it has asked about may be forgotten, and is never answered.
     """
     page.route("**/nothing-is-there", lambda route: route.fallback())
     page.unroute(addresses)
