@@ -139,6 +139,7 @@ NOBODY = {
     "confirmations.returned": "quantities", "calculation_log_parts.lines": "told with the log",
     "calculation_log_parts.promotions": "told with the log", "forecast_jobs.plan": "a promotion and facts",
     "forecast_jobs.tally": "sums", "import_keys.digest": "a digest", "import_parts.row_numbers": "numbers",
+    "iterations.advice": "kinds of advice, IDs of promotions",
     "issue_keys.digest": "a digest", "issue_windows.issued": "numbers", "pilot_tallies.sums": "sums",
     "promotion_definitions.body": "promotions", "raw_payloads.payload": "articles",
     "record_dictionaries.content": "made without customers", "store_shares.last_answer": "a status",
