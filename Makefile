@@ -201,11 +201,12 @@ soak: $(DEV_READY) $(CLIENTS_READY) $(CHROMIUM_NEEDED) $(GENERATORS_READY)  ## e
 lock: $(DEV_READY)  ## pin every dependency by version and hash (LOCK=--upgrade takes newer ones)
 	@$(PIP) install --quiet --require-hashes -r requirements/lock.lock
 	@$(COMPILE) $(LOCK) pyproject.toml --all-extras --group dev -o requirements/dev.lock
-	@$(COMPILE) $(LOCK) pyproject.toml --group build -c requirements/dev.lock -o requirements/run.lock
-	@$(COMPILE) $(LOCK) pyproject.toml --extra kafka --extra nats --group build -c requirements/dev.lock -o requirements/brokers.lock
-	@$(COMPILE) $(LOCK) pyproject.toml --extra archive --group build -c requirements/dev.lock -o requirements/archive.lock
-	@$(COMPILE) $(LOCK) pyproject.toml --extra mcp --group build -c requirements/dev.lock -o requirements/agents.lock
-	@$(COMPILE) $(LOCK) pyproject.toml --extra tracing --group build -c requirements/dev.lock -o requirements/tracing.lock
+	@$(COMPILE) $(LOCK) pyproject.toml -c requirements/dev.lock -o requirements/run.lock
+	@$(COMPILE) $(LOCK) pyproject.toml --extra kafka --extra nats -c requirements/dev.lock -o requirements/brokers.lock
+	@$(COMPILE) $(LOCK) pyproject.toml --extra archive -c requirements/dev.lock -o requirements/archive.lock
+	@$(COMPILE) $(LOCK) pyproject.toml --extra mcp -c requirements/dev.lock -o requirements/agents.lock
+	@$(COMPILE) $(LOCK) pyproject.toml --extra tracing -c requirements/dev.lock -o requirements/tracing.lock
+	@$(COMPILE) $(LOCK) --group build -c requirements/dev.lock -o requirements/build.lock
 	@$(COMPILE) $(LOCK) --group lock -o requirements/lock.lock
 	@$(COMPILE) $(LOCK) --group site -o requirements/site.lock
 	@$(COMPILE) $(LOCK) --group release -o requirements/release.lock
@@ -216,14 +217,23 @@ ui: $(DEV_READY)  ## build the framework of the back office anew, with Node.js, 
 	@cd ui && npm ci --silent --no-audit --no-fund && npm run --silent build
 	@$(BIN)/python ui/ship.py
 
+# What builds the packages is pinned, too, and is no part of what runs.
+BUILDER := build/builder
+BUILDER_READY := $(BUILDER)/.ready-$(shell cksum <requirements/build.lock | cut -d' ' -f1)
+
+$(BUILDER_READY): | $(BIN)/python
+	@rm -rf $(BUILDER)
+	@$(PIP) install --quiet --require-hashes --target $(BUILDER) -r requirements/build.lock
+	@touch $@
+
 # Where packages are built.
 DIST ?= dist
 
 # Promenade's own wheel contains the OData library; see docs/decisions/0045-the-odata-library-is-a-package.md.
 .PHONY: wheels
-wheels: $(RUN_READY)  ## build the wheels and source archives of all packages into dist (DIST=dist)
+wheels: $(RUN_READY) $(BUILDER_READY)  ## build the wheels and source archives of all packages into dist (DIST=dist)
 	@for package in . packages/odata-server clients/python; do \
-	  (cd $$package && $(CURDIR)/$(BIN)/python -m hatchling build -d $(abspath $(DIST))); \
+	  (cd $$package && PYTHONPATH=$(CURDIR)/$(BUILDER) $(CURDIR)/$(BIN)/python -m hatchling build -d $(abspath $(DIST))); \
 	done
 
 # What lists the components of a release has an environment of its own, too.
@@ -254,8 +264,9 @@ $(RUN_READY):
 	@$(MAKE) -s $(BIN)/python
 	@if ! ls $(VENV)/.ready-to-develop-$(LOCKED) >/dev/null 2>&1; then \
 	  echo "installing the pinned dependencies into $(VENV)"; \
+	  $(MAKE) -s $(BUILDER_READY); \
 	  $(PIP) install --quiet --require-hashes -r requirements/run.lock; \
-	  $(PIP) install --quiet --no-deps --no-build-isolation -e .; \
+	  PYTHONPATH=$(BUILDER) $(PIP) install --quiet --no-deps --no-build-isolation -e .; \
 	fi
 	@touch $@
 

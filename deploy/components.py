@@ -1,4 +1,4 @@
-"""Completes the list of a release's components: licences, scripts for the browser, and what only builds it.
+"""Completes the list of a release's components: licences, and scripts for the browser.
 
 Run by `make release` with the CycloneDX file that the tool for Python packages has made from `requirements/run.lock`.
 """
@@ -9,49 +9,22 @@ import gzip
 import json
 import re
 import sys
-import tomllib
-from collections.abc import Iterable
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, requires
+from importlib.metadata import PackageNotFoundError
 from importlib.metadata import metadata as metadata_of
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-_NAME = re.compile(r"[A-Za-z0-9._-]+")
 _LICENCES = {"chart.js": "MIT", "js-yaml": "MIT", "papaparse": "MIT"}
 
 
 def completed(found: dict[str, Any]) -> dict[str, Any]:
-    """Return the list with the licence of each package, tools of the build as excluded, and the scripts."""
-    tools = _tools()
+    """Return the list with the licence of each package, and the scripts."""
     for component in found["components"]:
         if licence := _licence(component["name"]):
             component["licenses"] = [licence]
-        if component["name"] in tools:
-            component["scope"] = "excluded"  # in the lock file, so that building downloads nothing that is not pinned
     found["components"] += _scripts()
     return found
-
-
-def _tools() -> set[str]:
-    """Return the packages that are there to build this one, and for nothing else."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    return _with_what_they_need(project["dependency-groups"]["build"]) - _with_what_they_need(
-        project["project"]["dependencies"]
-    )
-
-
-def _with_what_they_need(requirements: Iterable[str]) -> set[str]:
-    needed, waiting = set[str](), list(requirements)
-    while waiting:
-        named = _NAME.match(waiting.pop())
-        name = "" if named is None else re.sub(r"[-_.]+", "-", named[0]).lower()
-        if name not in needed:
-            needed.add(name)
-            with suppress(PackageNotFoundError):  # of another platform
-                waiting += [one for one in requires(name) or () if "extra ==" not in one]
-    return needed
 
 
 def _licence(name: str) -> dict[str, Any] | None:

@@ -52,34 +52,17 @@ def test_the_variables_of_the_image_are_options_of_serve() -> None:
     assert named <= set(variables_of("serve"))
 
 
-def test_the_uninstalled_packages_are_those_needed_only_for_building() -> None:
-    """Everything that the lock has only for hatchling, and nothing that the service needs."""
-    removed = set(re.findall(r"uninstall --yes ([a-z -]+?) && ", stages()[0])[0].split())
-    locked = (ROOT / "requirements/run.lock").read_text()
-    assert all(re.search(rf"^{name}==", locked, re.MULTILINE) for name in removed)
-    said = subprocess.run(
-        [sys.executable, "-c", _NEEDED, *removed], capture_output=True, text=True, check=True, cwd=ROOT
-    ).stdout
-    assert said.split() == []
+def test_what_builds_is_no_part_of_what_runs() -> None:
+    for lock in ("run", "agents", "archive", "brokers", "tracing"):
+        assert not locked("build") & locked(lock)
+    building, running = stages()
+    assert "--target /opt/builder" in building
+    assert "/opt/builder" not in running
 
 
-_NEEDED = """
-import sys
-from importlib.metadata import requires
-from packaging.requirements import Requirement
-
-removed, seen, waiting = set(sys.argv[1:]), set(), ["promenade"]
-while waiting:
-    name = waiting.pop()
-    if name in seen:
-        continue
-    seen.add(name)
-    for line in requires(name) or ():
-        one = Requirement(line)
-        if one.marker is None or one.marker.evaluate({"extra": ""}):
-            waiting.append(one.name.lower())
-print(*sorted(seen & removed))
-"""
+def locked(lock: str) -> set[str]:
+    text = (ROOT / f"requirements/{lock}.lock").read_text()
+    return set(re.findall(r"^([a-z0-9.-]+)==", text, re.MULTILINE))
 
 
 def test_a_secret_can_be_read_from_a_file_instead_of_a_variable(tmp_path: Path) -> None:

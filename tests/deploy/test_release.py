@@ -24,8 +24,8 @@ def released(target: Path) -> Path:
     done = subprocess.run(
         ["make", "release", f"DIST={target}"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=500
     )
-    if "requirements/release.lock" in done.stderr and "Could not find a version" in done.stderr:
-        pytest.skip("pip cannot fetch what requirements/release.lock names")
+    if re.search(r"requirements/(build|release)\.lock", done.stderr) and "Could not find a version" in done.stderr:
+        pytest.skip("pip cannot fetch what the lock files name")
     assert done.returncode == 0, done.stderr
     return target
 
@@ -62,9 +62,6 @@ def test_every_component_is_listed_with_its_version_licence_and_checksums(releas
     assert found.keys() == pins("run").keys() | scripts.keys() | {"@openui5/sap.ui.core", "swagger-ui-dist"}
     installed_here = [one for one in components if one["name"] not in {"async-timeout", "httpx2-jsfetch", "tzdata"}]
     assert not [one["name"] for one in installed_here if not one.get("licenses")]
-    assert {one["name"] for one in components if one.get("scope") == "excluded"} == {
-        "hatchling", "packaging", "pathspec", "pluggy", "tomlkit", "trove-classifiers",
-    }  # fmt: skip
     for one in components:
         if one["purl"].startswith("pkg:pypi/"):
             assert [reference for reference in one["externalReferences"] if reference.get("hashes")], one["name"]
