@@ -19,6 +19,7 @@ from benchmarks import (
     outage,
     over_http,
     public_api,
+    purging,
     reporting,
     stored_sales,
 )
@@ -37,6 +38,7 @@ PARTS = {
     "beside-imports": beside_imports.run,
     "reporting": reporting.run,
     "counting": counting.run,
+    "purging": purging.run,
     "back-office": back_office.run,
     "stored-sales": stored_sales.run,
     "outage": outage.run,

@@ -13,7 +13,7 @@ from benchmarks.databases import places
 from benchmarks.load import get, post
 from benchmarks.measure import milliseconds, show
 from benchmarks.over_http import Target, load, rate, running, token
-from benchmarks.retail_rows import identity
+from benchmarks.rows.retail import identity
 from benchmarks.scale import Scale
 from benchmarks.shop import Shop, open_shop
 from promenade.app import clock, opened_context

@@ -19,7 +19,7 @@ from benchmarks.databases import places
 from benchmarks.load import RESERVATION, post
 from benchmarks.measure import milliseconds, show
 from benchmarks.over_http import Target, load, rate, ratio, running, token
-from benchmarks.retail_rows import identity
+from benchmarks.rows.retail import identity
 from benchmarks.scale import Scale
 from promenade.app import clock, opened_context
 from promenade.settings import Settings

@@ -18,7 +18,7 @@ from benchmarks.databases import places
 from benchmarks.load import get, post
 from benchmarks.measure import milliseconds, percentile, show
 from benchmarks.over_http import Target, load, rate, running, token
-from benchmarks.retail_rows import PROMOTIONS, TENANT, Rows, fill, identity
+from benchmarks.rows.retail import PROMOTIONS, TENANT, Rows, fill, identity
 from benchmarks.scale import Scale
 from promenade import model
 

@@ -20,7 +20,7 @@ from benchmarks.databases import places
 from benchmarks.load import post
 from benchmarks.measure import milliseconds, percentile, show
 from benchmarks.over_http import Target, load, rate, ratio, token
-from benchmarks.report_rows import UNTIL, Size, fill
+from benchmarks.rows.reports import UNTIL, Size, fill
 from benchmarks.scale import Scale
 from benchmarks.shop import Shop, open_shop
 from promenade.app import clock, opened_context

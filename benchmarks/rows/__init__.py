@@ -1,0 +1,1 @@
+"""Rows of a large retailer, written directly into the tables."""
