@@ -4,13 +4,18 @@
 --
 -- What is there becomes the first partition, as it is; rows from the first day of the month `from` on, which must be in
 -- the future, go into one partition a month, for two years, and later ones into another. The table is locked while its
--- rows are looked through once. docs/how-to/scaling-out.md says for which tables, and what it costs.
+-- rows are looked through once. Of a table that is partitioned already, it makes the months of these two years that are
+-- missing. docs/how-to/scaling-out.md says for which tables, and what it costs.
 
 \set ON_ERROR_STOP on
 BEGIN;
 SET LOCAL lock_timeout = '5s';
+SET LOCAL client_min_messages = 'warning'; -- not that a month is there
 SELECT format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', :'table') \gexec
 
+SELECT relkind = 'p' AS is_partitioned FROM pg_class WHERE oid = CAST(:'table' AS regclass) \gset
+\if :is_partitioned
+\else
 CREATE TEMPORARY TABLE plan ON COMMIT DROP AS
 SELECT
   indisunique AS is_unique,
@@ -34,16 +39,18 @@ FROM plan \gexec
 
 SELECT format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (MINVALUE) TO (%L)', :'table', :'first_part', :'from')
 \gexec
+SELECT format('CREATE TABLE %I PARTITION OF %I DEFAULT', :'table' || '_later', :'table') \gexec
+SELECT format('CREATE POLICY tenant ON %I USING (%s) WITH CHECK (%s)', :'table', shown, written) FROM wall \gexec
+\endif
+
 SELECT format(
-  'CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)',
+  'CREATE TABLE IF NOT EXISTS %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)',
   :'table' || to_char(month, '_YYYY_MM'), :'table', month, month + interval '1 month'
 )
 FROM generate_series(CAST(:'from' AS timestamp), CAST(:'from' AS timestamp) + interval '23 months', '1 month') AS month
 \gexec
-SELECT format('CREATE TABLE %I PARTITION OF %I DEFAULT', :'table' || '_later', :'table') \gexec
 
 -- Row-level security is the table's; a partition that somebody reads by its own name shows nothing.
 SELECT format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', relid)
 FROM pg_partition_tree(:'table') \gexec
-SELECT format('CREATE POLICY tenant ON %I USING (%s) WITH CHECK (%s)', :'table', shown, written) FROM wall \gexec
 COMMIT;

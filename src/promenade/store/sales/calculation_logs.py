@@ -11,11 +11,11 @@ from typing import Any
 
 from sqlalchemy import Insert, insert, select, update
 
+from promenade.store.authoring.statements import hold
 from promenade.store.driver.hot import as_json, hot_statement
 from promenade.store.driver.recurring import read_among
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
-from promenade.store.driver.upsert import upsert
 from promenade.store.sales.log_parts import unpack
 
 _LOGS = table("CalculationLogs")
@@ -82,9 +82,13 @@ def _note_block(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequ
 
 
 async def insert_refusal(session: Session, log: Columns, *, at: datetime) -> None:
-    """Insert the log of a rejected confirm; an existing log is not changed."""
-    once = upsert(session.dialect, _LOGS).on_conflict_do_nothing()
-    await session.rowcount(once, {**log, "created_at": at, "modified_at": at})
+    """Insert the log of a rejected confirm; an existing log is not changed, and who would write it, too, waits.
+
+    The key does not tell: of a table that is partitioned it holds the time, too.
+    """
+    await hold(session, f"refusal/{log['id']}")
+    if not await session.execute(select(_LOGS.c.id).where(_LOGS.c.id == log["id"])):
+        await session.rowcount(_INSERT_LOG, {**log, "created_at": at, "modified_at": at})
 
 
 @dataclass(frozen=True, slots=True)
