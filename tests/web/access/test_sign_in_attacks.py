@@ -11,12 +11,13 @@ from datetime import UTC, datetime
 import httpx2
 import pytest
 
-from promenade.errors import TooMany
+from promenade.errors import NotFound, TooMany
 from promenade.web.access.issuer import Issuer, IssuerStore
 from promenade.web.access.oauth import is_back_office
 from promenade.workflows.access.authorization_codes import AuthorizationCode
 from promenade.workflows.access.clients import Client
 from promenade.workflows.access.own_secrets import Replaced
+from promenade.workflows.access.people import SettingUp
 from promenade.workflows.access.person_sessions import SignedIn
 from promenade.workflows.access.signing_keys import SigningKey
 from tests.kit.code_flow import Flow, answered
@@ -252,6 +253,12 @@ class NoClients(IssuerStore):
     async def sign_in(self, tenant_id: str, user_name: str, password: str, code: str) -> str | None:
         return None
 
+    async def setting_up(self, secret: str) -> SettingUp:
+        raise NotFound("INVITATION_INVALID", "There is none.")
+
+    async def set_up_app(self, secret: str, key: str, code: str) -> str | None:
+        return None
+
     async def renew(self, cookie: str) -> SignedIn | None:
         return None
 
@@ -267,6 +274,22 @@ class Counters:
         return self.found[key]
 
 
+def issuer_of_nobody() -> Issuer:
+    return Issuer(
+        NoClients(), Counters(), lambda: datetime(2026, 3, 1, tzinfo=UTC), lambda: "id",
+        issuer="https://shop.example", base_url="https://shop.example", audience="promenade",
+    )  # fmt: skip
+
+
+async def test_guesses_of_who_sets_up_an_app_are_counted_by_address() -> None:
+    issuer = issuer_of_nobody()
+    for number in range(100):
+        assert await issuer.setting_up("192.0.2.1", f"guess {number}") is None
+    with pytest.raises(TooMany):
+        await issuer.setting_up("192.0.2.1", "guess")
+    assert await issuer.setting_up("192.0.2.2", "guess") is None
+
+
 @pytest.mark.parametrize(
     ("addresses", "guesses"),
     [
@@ -277,10 +300,7 @@ class Counters:
     ids=["network", "mapped", "several"],
 )
 async def test_guesses_are_counted_per_network_of_the_caller(addresses: list[str], guesses: int) -> None:
-    issuer = Issuer(
-        NoClients(), Counters(), lambda: datetime(2026, 3, 1, tzinfo=UTC), lambda: "id",
-        issuer="https://shop.example", base_url="https://shop.example", audience="promenade",
-    )  # fmt: skip
+    issuer = issuer_of_nobody()
     made = 0
     with contextlib.suppress(TooMany):
         for number in range(60):

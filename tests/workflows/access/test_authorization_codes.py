@@ -116,7 +116,7 @@ async def test_a_code_that_is_shown_again_ends_the_session_of_its_person(issuing
     people = People(issuing, lambda: NOW, new_id)
     secret = await invite_person(issuing, "acme", "rosa", scopes=["svc.Admin"], new_id=new_id, at=NOW)
     await people.accept(secret, Chosen("correct horse"))
-    cookies = [await people.sign_in("acme", "rosa", "correct horse", "") or "" for _ in range(2)]
+    cookies = [str(await people.sign_in("acme", "rosa", "correct horse", "")) for _ in range(2)]
     own, other = [await renew_session(issuing, one, new_id=new_id, at=NOW) for one in cookies]
     assert own is not None
     assert other is not None

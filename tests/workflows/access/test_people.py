@@ -21,7 +21,7 @@ from promenade.workflows.access.clients import create_client
 from promenade.workflows.access.guessable import COMMON
 from promenade.workflows.access.one_time_codes import code_at, step_of, text_of_key
 from promenade.workflows.access.passwords import NOBODYS, Passwords, require_unguessable
-from promenade.workflows.access.people import Chosen, People, change_person, invite_person
+from promenade.workflows.access.people import Chosen, People, SettingUp, change_person, invite_person
 from promenade.workflows.access.person_sessions import SessionDirectory, SignedIn, end_session, renew_session
 from promenade.workflows.access.tenants import create_tenant
 from promenade.workflows.authoring import Authoring
@@ -61,7 +61,9 @@ class House:
         return await change_person(self.database, "acme", name, changes, new_id=new_id, at=self.at)
 
     async def sign_in(self, password: str = PASSWORD, code: str = "", **who: str) -> str | None:
-        return await self.people.sign_in(who.get("tenant", "acme"), who.get("name", "rosa"), password, code)
+        found = await self.people.sign_in(who.get("tenant", "acme"), who.get("name", "rosa"), password, code)
+        assert not isinstance(found, SettingUp)
+        return found
 
     async def renew(self, cookie: str) -> SignedIn | None:
         return await renew_session(self.database, cookie, new_id=new_id, at=self.at)

@@ -6,7 +6,7 @@ import unicodedata
 
 from promenade.model.declare import ADMIN, PLAIN, PUBLIC, REPORTING, Entity, boolean, integer, text, texts, timestamp
 
-__all__ = ["INVITATION_HOURS", "PERSON_SCOPES", "People", "user_name_of"]
+__all__ = ["INVITATION_HOURS", "PERSON_SCOPES", "SET_UP_MINUTES", "People", "user_name_of"]
 
 PERSON_SCOPES = (
     "svc.POSReader",
@@ -20,6 +20,9 @@ PERSON_SCOPES = (
 
 INVITATION_HOURS = 72
 """How long the link of an invitation works."""
+
+SET_UP_MINUTES = 10
+"""How long a person who has shown the password may take to set up an app."""
 
 _EVERYWHERE = frozenset({ADMIN, PUBLIC, REPORTING})
 
@@ -36,7 +39,9 @@ class People(Entity, admin=PLAIN, unique=(("user_name",),), unique_everywhere=((
                              "before end with it.", write_only=True, wire="invitation", label="Invitation")  # fmt: skip
     is_active = boolean("Whether the person may sign in, and stay signed in.", default=True)
     code_required = boolean("Whether the person needs an app that shows codes.")
-    invited_until = timestamp("Until when the link works; null: it was used.", read_only=True)
+    invited_until = timestamp(
+        "Until when the link works, or the page on which the person sets up an app; null: it was used.", read_only=True
+    )
     password_since = timestamp("Time at which the person set the password; null: not yet.", read_only=True)
     code_since = timestamp("Since when the person signs in with codes of an app; null: without.", read_only=True)
     last_sign_in_at = timestamp("Time at which the person last signed in.", read_only=True)

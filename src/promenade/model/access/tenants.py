@@ -31,6 +31,10 @@ class Tenants(Entity, key=("tenant_id",), tenant_owned=False):
         "Whether clients that may only read may send their ID and secret with each GET (HTTP Basic), without a token.",
         label="HTTP Basic for readers",
     )
+    code_required = boolean(
+        "Whether everybody who signs in with a password of this service needs an app that shows codes; null: no.",
+        default=None, label="Codes of an app are required",
+    )  # fmt: skip
     secret_days = integer(
         "Days after which the secret of a client is due to be replaced, by itself or by an administrator; null: never.",
         minimum=7, maximum=3650, label="Secrets are due after days",

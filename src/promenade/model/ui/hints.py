@@ -89,6 +89,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "Approval": ("approval", "approvalFromAmount", "approvalCurrency", "approverScope", "agentsMayActivate"),
             "Reports": ("significanceLevel",),
             "Interfaces": ("masterDataCallbackUrl", "basicForReaders"),
+            "Sign-in": ("codeRequired",),
             "Secrets": ("secretDays", "secretOverlapHours", "secretGraceDays"),
             "Logs": (
                 "salesLogDays",

@@ -18,7 +18,7 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 from starlette.types import Receive, Scope
 
-from promenade.errors import Invalid, Unavailable
+from promenade.errors import Invalid, NotFound, Unavailable
 from promenade.log import Logger
 from promenade.model.access.clients import SCOPES
 from promenade.model.access.people import user_name_of
@@ -43,6 +43,7 @@ from promenade.web.http.endpoint import Answer, Endpoint
 from promenade.workflows.access.authorization_codes import AuthorizationCode
 from promenade.workflows.access.clients import Client
 from promenade.workflows.access.own_secrets import Replaced
+from promenade.workflows.access.people import SettingUp
 from promenade.workflows.access.person_sessions import SignedIn
 from promenade.workflows.access.signing_keys import SigningKey, encrypted
 
@@ -79,8 +80,16 @@ class IssuerStore(Protocol):
         """Return the client or person of a code that is bound to the request; works once per code."""
         ...
 
-    async def sign_in(self, tenant_id: str, user_name: str, password: str, code: str) -> str | None:
-        """Return the cookie of a person's new session."""
+    async def sign_in(self, tenant_id: str, user_name: str, password: str, code: str) -> str | SettingUp | None:
+        """Return the cookie of a person's new session, or that the person is to set up an app first."""
+        ...
+
+    async def setting_up(self, secret: str) -> SettingUp:
+        """Return who may set up an app with this secret. Raises NotFound."""
+        ...
+
+    async def set_up_app(self, secret: str, key: str, code: str) -> str | None:
+        """Store a person's app and return the cookie of a new session; None: the code is wrong. Raises NotFound."""
         ...
 
     async def replace_secret(self, client_id: str, shown: str, new: str) -> Replaced | None:
@@ -333,21 +342,42 @@ class Issuer:
 
     async def log_in(
         self, address: str, tenant_id: str, user_name: str, password: str, code: str
-    ) -> str | Client | None:
+    ) -> str | SettingUp | Client | None:
         """Return the cookie of a person's new session, or a client that has this name and secret.
 
-        None: something is wrong, as was counted. Raises TooMany (TOO_MANY_ATTEMPTS).
+        A person who needs an app and has none is to set it up first: see `set_up_app`. None: something is wrong, as was
+        counted. Raises TooMany (TOO_MANY_ATTEMPTS).
         """
         name = user_name_of(user_name)
 
-        async def attempt() -> str | Client | None:
+        async def attempt() -> str | SettingUp | Client | None:
             found = await self._store.sign_in(tenant_id, name, password, code)
             return found or await self._store.authenticate(user_name.strip(), password.strip())
 
-        found: str | Client | None = await self.counted(address, tenant_id, name, attempt)
+        found: str | SettingUp | Client | None = await self.counted(address, tenant_id, name, attempt)
         if found is None:
             _log.warning("login.refused", address=address, tenant=tenant_id[:_SHOWN_MAX], user=name[:_SHOWN_MAX])
         return found
+
+    async def setting_up(self, address: str, secret: str) -> SettingUp | None:
+        """Return who may set up an app with this secret; None: nobody (any more), as was counted. Raises TooMany."""
+        try:
+            return await self._store.setting_up(secret)
+        except NotFound:
+            await self._count_failure(address)
+            return None
+
+    async def set_up_app(self, address: str, who: SettingUp, key: str, code: str) -> str | None:
+        """Store the app that a person has set up, and return the cookie of a new session.
+
+        None: the code is wrong, as was counted with wrong passwords. Raises NotFound (INVITATION_INVALID) if somebody
+        else was faster, and TooMany (TOO_MANY_ATTEMPTS).
+        """
+
+        async def attempt() -> str | None:
+            return await self._store.set_up_app(who.secret, key, code)
+
+        return await self.counted(address, who.tenant_id, who.user_name, attempt)
 
     async def counted(
         self, address: str, tenant_id: str, user_name: str, attempt: Callable[[], Awaitable[T | None]]

@@ -15,7 +15,7 @@ from promenade.web.access.issuer import TOKEN_SECONDS, generate_signing_key
 from promenade.workflows.access.authorization_codes import AuthorizationCode, keep_code, take_code
 from promenade.workflows.access.clients import Client, authenticate_client
 from promenade.workflows.access.own_secrets import Replaced, replace_own_secret
-from promenade.workflows.access.people import People
+from promenade.workflows.access.people import People, SettingUp
 from promenade.workflows.access.person_sessions import SignedIn, end_session, renew_session
 from promenade.workflows.access.signing_keys import (
     SigningKey,
@@ -87,9 +87,17 @@ class DatabaseIssuerStore:
         """Store a new code for a minute."""
         await keep_code(self._database, code, bound, self._clock())
 
-    async def sign_in(self, tenant_id: str, user_name: str, password: str, code: str) -> str | None:
-        """Return the cookie of a person's new session."""
+    async def sign_in(self, tenant_id: str, user_name: str, password: str, code: str) -> str | SettingUp | None:
+        """Return the cookie of a person's new session, or that the person is to set up an app first."""
         return await self.people.sign_in(tenant_id, user_name, password, code)
+
+    async def setting_up(self, secret: str) -> SettingUp:
+        """Return who may set up an app with this secret. Raises NotFound."""
+        return await self.people.setting_up(secret)
+
+    async def set_up_app(self, secret: str, key: str, code: str) -> str | None:
+        """Store a person's app and return the cookie of a new session; None: the code is wrong. Raises NotFound."""
+        return await self.people.set_up_app(secret, key, code)
 
     async def renew(self, cookie: str) -> SignedIn | None:
         """Return whose session this cookie is of, with the next cookie."""

@@ -6,7 +6,6 @@ new with each page and comes back with the form: like the password it is the per
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from html import escape
 from urllib.parse import urlencode
@@ -21,6 +20,7 @@ from promenade.web.http.body import read_body
 from promenade.web.http.endpoint import Answer, Endpoint
 from promenade.web.http.problems import status_of
 from promenade.web.services.login import (
+    app_part,
     described_by,
     fault_text,
     filled,
@@ -30,7 +30,6 @@ from promenade.web.services.login import (
     message_page,
     text_of,
 )
-from promenade.workflows.access.one_time_codes import KEY_BYTES, address_for_app, is_key, text_of_key
 from promenade.workflows.access.people import Chosen, Invited, People
 
 INVITATION = "/oauth/invitation"
@@ -102,21 +101,16 @@ class Invitations:
     def _shown(
         self, language: str, secret: str, invited: Invited, fault: _Fault | None = None, key: str = ""
     ) -> Answer:
-        key = key if is_key(key) else text_of_key(secrets.token_bytes(KEY_BYTES))
         lead = text_of(language, "invitationLead", name=invited.name or invited.user_name, user=invited.user_name)
         content = filled(
             "invitation.html",
             language,
-            ("newPassword", "repeated", "app", "appCode", "save"),
+            ("newPassword", "repeated", "app", "save"),
             lead=lead,
             fault=fault_text(language, fault),
             action=escape(f"{INVITATION}?{urlencode({'secret': secret})}"),
             user=escape(invited.user_name),
-            key=key,
-            shownKey=" ".join(key[at : at + 4] for at in range(0, len(key), 4)),
-            address=escape(address_for_app(key, invited.user_name)),
-            appText=text_of(language, "appRequired" if invited.code_required else "appOptional"),
-            required=" required" if invited.code_required else "",
+            appPart=app_part(language, invited.user_name, key, is_required=invited.code_required),
             described=described_by(fault),
         )
         return login_page(framed(language, "invitation", content), 200 if fault is None else 400, home=self._base_url)

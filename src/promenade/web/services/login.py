@@ -3,11 +3,15 @@
 A person gets a session, whose cookie lets all tabs of the browser get tokens; a client logs in the one page that holds
 `state` and the verifier. A code goes to this server's own `/` and nowhere else.
 
-The page is a form without a script, in two languages.
+A person who needs an app for codes and has none gets a second form in place of a session, to set one up. It carries a
+secret that is good for that alone, once, and for some minutes.
+
+The pages are forms without a script, in two languages.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -20,7 +24,7 @@ from urllib.parse import urlencode
 import msgspec
 from starlette.types import Receive, Scope
 
-from promenade.errors import Forbidden, PromenadeError, TooMany
+from promenade.errors import Forbidden, NotFound, PromenadeError, TooMany
 from promenade.log import Logger
 from promenade.web.access.issuer import Issuer
 from promenade.web.access.issuer_store import DatabaseIssuerStore
@@ -44,6 +48,8 @@ from promenade.web.http.problems import headers_of, status_of
 from promenade.web.services.back_office import file_address
 from promenade.workflows.access.authorization_codes import AuthorizationCode
 from promenade.workflows.access.clients import Client
+from promenade.workflows.access.one_time_codes import KEY_BYTES, address_for_app, is_key, text_of_key
+from promenade.workflows.access.people import SettingUp
 from promenade.workflows.access.person_sessions import SignedIn
 
 AUTHORIZE = "/oauth/authorize"
@@ -52,12 +58,14 @@ _CSS = "/oauth/login.css"
 _BODY_BYTES_MAX = 16 * 1024
 _HTML = (b"content-type", b"text/html; charset=utf-8")
 _ICON = "app/shell/icon.svg"
+_SET_UP = "setUp"  # the field with the secret of who sets up an app
 # After a form is submitted browsers follow redirects only as form-action allows, so the target is listed too.
 _POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self' {home}; "
     "frame-ancestors 'none'"
 )
 _log = Logger("promenade.web")
+_Fault = tuple[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +138,8 @@ class Login:
         """Check user name, password and code of a person, or ID and secret of a client, with a role in administration,
         and redirect back with a code.
 
-        Wrong credentials are answered with 401, and counted as at `/oauth/token`.
+        Wrong credentials are answered with 401, and counted as at `/oauth/token`. A person who needs an app and has
+        none gets a form to set one up, whose code is checked and counted here, too; then follows the redirect.
         """
         return await self._answered(scope, receive)
 
@@ -173,18 +182,46 @@ class Login:
     async def _admitted(self, scope: Scope, receive: Receive, asked: _LoginRequest) -> Answer:
         require_own_page(scope, self._base_url)
         form = read_form(scope, await read_body(scope, receive, _BODY_BYTES_MAX))
+        if _SET_UP in form:
+            return await self._set_up(scope, asked, form)
         typed = _Typed(form.get("username", "").strip(), form.get("tenant", "").strip())
         address = address_of(scope)
         try:
             found = await self._found(address, typed, form)
         except TooMany as error:
-            seconds = error.retry_after_seconds
-            fault = ("waiting", {"seconds": str(seconds)})
-            return await self._shown(scope, typed, 429, fault, [(b"retry-after", b"%d" % seconds)])
+            return await self._shown(scope, typed, *_waiting(error))
         if found is None:
             # The input is not logged: it may be a secret typed into the wrong field.
             _log.warning("sign_in.refused", address=address)
             return await self._shown(scope, typed, 401, ("wrong", {}))
+        if isinstance(found, SettingUp):
+            return self._app_form(scope, found)
+        return await self._let_in(scope, asked, found, typed)
+
+    async def _set_up(self, scope: Scope, asked: _LoginRequest, form: Mapping[str, str]) -> Answer:
+        """Let a person in who has shown the password, with the first code of an app; its key comes with the form."""
+        address, key = address_of(scope), form.get("key", "")
+        who = None
+        try:
+            who = await self._issuer.setting_up(address, form[_SET_UP])
+            cookie = None if who is None else await self._issuer.set_up_app(address, who, key, form.get("code", ""))
+        except TooMany as error:
+            if who is None:
+                return await self._shown(scope, _Typed(), *_waiting(error))
+            return self._app_form(scope, who, key, *_waiting(error))
+        except NotFound:  # another window was faster
+            who = cookie = None
+        if who is not None and cookie is None:
+            _log.warning("app.refused", user=who.user_name, tenant=who.tenant_id, address=address)
+            return self._app_form(scope, who, key, 401, ("CODE_WRONG", {}))
+        found = None if cookie is None else await self._store.renew(cookie)
+        if who is None or found is None:
+            return await self._shown(scope, _Typed(), 401, ("setUpEnded", {}))
+        _log.info("app.set_up", user=who.user_name, tenant=who.tenant_id, address=address)
+        return await self._let_in(scope, asked, found, _Typed(who.user_name, who.tenant_id))
+
+    async def _let_in(self, scope: Scope, asked: _LoginRequest, found: Client | SignedIn, typed: _Typed) -> Answer:
+        """Redirect back with a code, and with the cookie of a person's session."""
         if set(ROLES).isdisjoint(found.scopes):
             return await self._shown(scope, typed, 403, ("noRole", {"scopes": ", ".join(ROLES)}))
         if isinstance(found, SignedIn):
@@ -193,14 +230,16 @@ class Login:
             who, client_id, session_id, cookie = found.client_id, found.client_id, None, None
         bound = AuthorizationCode(client_id, asked.redirect_uri, asked.challenge, session_id)
         code = await self._issuer.give_code(bound)
-        _log.info("sign_in.done", client=who, tenant=found.tenant_id, address=address)
+        _log.info("sign_in.done", client=who, tenant=found.tenant_id, address=address_of(scope))
         back = self._back(asked, code=code)
         if cookie is not None:
             await self._store.end(self._issuer.cookie_of(scope))  # of whoever was signed in in this browser
             back.headers.append(self._issuer.cookie(cookie))
         return back
 
-    async def _found(self, address: str, typed: _Typed, form: Mapping[str, str]) -> Client | SignedIn | None:
+    async def _found(
+        self, address: str, typed: _Typed, form: Mapping[str, str]
+    ) -> Client | SignedIn | SettingUp | None:
         """Return who logs in, a person with a new session in place of the browser's former one."""
         tenants = [typed.tenant] if typed.tenant else await self._store.people.tenants()
         tenant_id = tenants[0] if len(tenants) == 1 else ""
@@ -221,20 +260,53 @@ class Login:
         scope: Scope,
         typed: _Typed,
         status: int = 200,
-        fault: tuple[str, dict[str, str]] | None = None,
+        fault: _Fault | None = None,
         more: list[tuple[bytes, bytes]] | None = None,
     ) -> Answer:
-        action = f"{AUTHORIZE}?{scope['query_string'].decode('latin-1')}"
         asks_tenant = len(await self._store.people.tenants()) > 1
         body = login_form(
-            language_for(scope), action=action, typed=typed.user_name, fault=fault,
+            language_for(scope), action=_action(scope), typed=typed.user_name, fault=fault,
             tenant=typed.tenant if asks_tenant else None,
         )  # fmt: skip
         return login_page(body, status, home=self._base_url, more=more)
 
+    def _app_form(
+        self,
+        scope: Scope,
+        who: SettingUp,
+        key: str = "",
+        status: int = 200,
+        fault: _Fault | None = None,
+        more: list[tuple[bytes, bytes]] | None = None,
+    ) -> Answer:
+        language = language_for(scope)
+        content = filled(
+            "app_form.html",
+            language,
+            ("submit",),
+            lead=text_of(language, "setUpLead", user=who.user_name),
+            fault=fault_text(language, fault),
+            action=escape(_action(scope)),
+            user=escape(who.user_name),
+            secret=escape(who.secret),
+            app=app_part(language, who.user_name, key, is_required=True, is_first=True, fault=fault),
+        )
+        return login_page(framed(language, "setUp", content), status, home=self._base_url, more=more)
+
     def _failure_page(self, scope: Scope, lost: _LoginFailed) -> Answer:
         body = message_page(language_for(scope), lost.key, **lost.values)
         return login_page(body, lost.status, home=self._base_url)
+
+
+def _action(scope: Scope) -> str:
+    """Return where the forms lead: to where they came from, with the request of the back office."""
+    return f"{AUTHORIZE}?{scope['query_string'].decode('latin-1')}"
+
+
+def _waiting(error: TooMany) -> tuple[int, _Fault, list[tuple[bytes, bytes]]]:
+    """Return status, fault and headers of the page after too many failures."""
+    seconds = error.retry_after_seconds
+    return 429, ("waiting", {"seconds": str(seconds)}), [(b"retry-after", b"%d" % seconds)]
 
 
 def login_page(body: bytes, status: int = 200, *, home: str, more: list[tuple[bytes, bytes]] | None = None) -> Answer:
@@ -308,7 +380,7 @@ def login_form(
     action: str,
     typed: str = "",
     tenant: str | None = None,
-    fault: tuple[str, Mapping[str, str]] | None = None,
+    fault: _Fault | None = None,
 ) -> bytes:
     """Return the form, with the error of the previous attempt: a key of the texts and its values.
 
@@ -331,12 +403,34 @@ def login_form(
     return framed(language, "title", content)
 
 
-def described_by(fault: tuple[str, Mapping[str, str]] | None) -> str:
+def app_part(
+    language: str, user_name: str, key: str, *, is_required: bool, is_first: bool = False, fault: _Fault | None = None
+) -> str:
+    """Return the fields by which a person sets up an app for codes.
+
+    ``key``: that of the form before; a new one if it is none. ``is_first``: the form has no field before.
+    """
+    key = key if is_key(key) else text_of_key(secrets.token_bytes(KEY_BYTES))
+    return filled(
+        "app.html",
+        language,
+        ("appCode",),
+        key=key,
+        shownKey=" ".join(key[at : at + 4] for at in range(0, len(key), 4)),
+        address=escape(address_for_app(key, user_name)),
+        appText=text_of(language, "appRequired" if is_required else "appOptional"),
+        required=" required" if is_required else "",
+        focus=" autofocus" if is_first else "",
+        described=described_by(fault) if is_first else "",
+    )
+
+
+def described_by(fault: _Fault | None) -> str:
     """Return the attribute by which a field refers to the error above it."""
     return "" if fault is None else ' aria-describedby="fault"'
 
 
-def fault_text(language: str, fault: tuple[str, Mapping[str, str]] | None) -> str:
+def fault_text(language: str, fault: _Fault | None) -> str:
     """Return the error above a form."""
     if fault is None:
         return ""

@@ -1,20 +1,21 @@
 """People sign in with user name, password and, if they have an app, its code; a link lets them choose these.
 
-Whoever guesses learns nothing: an unknown name, a wrong password and a wrong code take as long and end alike.
+Whoever guesses learns nothing: an unknown name, a wrong password and a wrong code take as long and end alike. Who has
+shown the password, needs an app and has none sets it up before anything else, with a secret that does nothing but that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from promenade.errors import Invalid, NotFound, Unauthorized
-from promenade.model.access.people import user_name_of
+from promenade.model.access.people import SET_UP_MINUTES, user_name_of
 from promenade.model.declare import Service
 from promenade.store.access import people as store
-from promenade.store.access.clients import digest_of
+from promenade.store.access.clients import digest_of, secret_of
 from promenade.store.access.tenants import read_tenants, tenant_is_known
 from promenade.store.authoring.trail import Subject, trail_entry, write_trail
 from promenade.store.driver.unit import Database, Session
@@ -49,6 +50,15 @@ class Chosen:
     code: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class SettingUp:
+    """A person who has shown the password, and gets in by setting up an app; ``secret`` lets them do it, once."""
+
+    secret: str
+    tenant_id: str
+    user_name: str
+
+
 class People:
     """Signs people in, and lets invited ones choose their passwords."""
 
@@ -72,8 +82,10 @@ class People:
 
         return await self._database.read(work, system=True)
 
-    async def sign_in(self, tenant_id: str, user_name: str, password: str, code: str) -> str | None:
+    async def sign_in(self, tenant_id: str, user_name: str, password: str, code: str) -> str | SettingUp | None:
         """Return the cookie of a new session; None: the name, the password or the code is wrong.
+
+        Who needs an app and has none gets no session, but may set one up: see `set_up_app`.
 
         Raises TooMany (TOO_MANY_ATTEMPTS) if too many passwords are being verified.
         """
@@ -89,6 +101,8 @@ class People:
         step = None if person is None or person.code_key is None else step_of(person.code_key, code, at)
         if person is None or hashed is None or not is_right or (person.code_key is not None and step is None):
             return None
+        if person.needs_app and person.code_key is None:
+            return await self._offer_app(person, at)
 
         async def write(session: Session) -> str | None:
             if not await store.note_sign_in(session, person, at, step):
@@ -97,6 +111,53 @@ class People:
             return await begin_session(session, person.id, new_id=self._new_id, at=at)
 
         return await self._database.write(write, tenant=tenant_id)
+
+    async def _offer_app(self, person: Any, at: datetime) -> SettingUp | None:
+        secret, until = secret_of(self._new_id), at + timedelta(minutes=SET_UP_MINUTES)
+        is_offered = await self._database.write(
+            lambda session: store.offer_app(session, person, digest_of(secret), until), tenant=person.tenant_id
+        )
+        return SettingUp(secret, person.tenant_id, person.user_name) if is_offered else None
+
+    async def setting_up(self, secret: str) -> SettingUp:
+        """Return who may set up an app with this secret.
+
+        Raises NotFound (INVITATION_INVALID) if it was used, has expired, or no app is needed any more.
+        """
+        row = await self._setting_up(secret)
+        return SettingUp(secret, row.tenant_id, row.user_name)
+
+    async def set_up_app(self, secret: str, key: str, code: str) -> str | None:
+        """Store the app that a person has set up, and return the cookie of a new session; None: the code is wrong.
+
+        Raises NotFound (INVITATION_INVALID) as `setting_up` does.
+        """
+        row = await self._setting_up(secret)
+        at = self._clock()
+        step = step_of(key, code, at) if is_key(key) else None
+        if step is None:
+            return None
+        values = {"code_key": key, "code_step": step, "code_since": at, "last_sign_in_at": at}
+
+        async def write(session: Session) -> str | None:
+            if not await store.set_up_app(session, digest_of(secret), at, values):
+                return None
+            await write_trail(session, [self._entry(row, action, at) for action in ("SET_UP_APP", "SIGN_IN")])
+            return await begin_session(session, row.id, new_id=self._new_id, at=at)
+
+        cookie = await self._database.write(write, tenant=row.tenant_id)
+        if cookie is None:
+            raise _no_invitation()
+        return cookie
+
+    async def _setting_up(self, secret: str) -> Any:
+        at = self._clock()
+        row = await self._database.read(
+            lambda session: store.find_offered_app(session, digest_of(secret), at), system=True
+        )
+        if row is None:
+            raise _no_invitation()
+        return row
 
     async def change_password(self, session_id: str, password: str, new_password: str) -> bool:
         """Replace the password of the person who has this session, and end all others that the person has.
@@ -133,7 +194,7 @@ class People:
     async def invited(self, invitation: str) -> Invited:
         """Return whom a link is for. Raises NotFound (INVITATION_INVALID) if it has been used or has expired."""
         row = await self._invited(invitation)
-        return Invited(row.tenant_id, row.user_name, row.name, row.code_required)
+        return Invited(row.tenant_id, row.user_name, row.name, row.needs_app)
 
     async def accept(self, invitation: str, chosen: Chosen) -> None:
         """Store what the person has chosen; the link ends with it.
@@ -143,7 +204,7 @@ class People:
         """
         row = await self._invited(invitation)
         at = self._clock()
-        key, step = _app_of(chosen, at, is_required=row.code_required)
+        key, step = _app_of(chosen, at, is_required=row.needs_app)
         hashed = await self._passwords.hash_new(chosen.password, (row.user_name, row.name, row.tenant_id))
         values = {"password_hash": hashed, "password_since": at, "code_key": key, "code_step": step,
                   "code_since": None if key is None else at}  # fmt: skip

@@ -9,6 +9,7 @@ from promenade.model.access.secret_policy import SecretPolicy
 from promenade.model.access.tenants import SETTINGS_ID
 from promenade.model.declare import Service
 from promenade.store.access.clients import count_older
+from promenade.store.access.people import has_app
 from promenade.store.access.tenants import hold_settings, update_tenant
 from promenade.store.authoring.statements import Columns, Row
 from promenade.store.driver.unit import Session
@@ -39,6 +40,8 @@ async def change_settings(unit: Unit, changes: Row, *, by_operator: bool) -> Non
     if not write.changed:
         return
     await _check_secrets(unit, write)
+    if not by_operator:
+        await _check_codes(unit, write)
     changed = {name: write.after[name] for name in write.changed}
     await update_tenant(unit.session, unit.tenant, changed | unit.stamps(shape))
     if changed.get("approval") == "BINDING":
@@ -89,3 +92,16 @@ async def _check_secrets(unit: Unit, write: Write) -> None:
             " secretDays is set: replace those first, switch the clients off, or allow more days."
         )
         raise Conflict("WOULD_REFUSE_CLIENTS", message, write.target("secret_grace_days"))
+
+
+async def _check_codes(unit: Unit, write: Write) -> None:
+    """Refuse that somebody requires of everybody what they have not done themself. Raises Conflict."""
+    if not write.after["code_required"] or not write.differs("code_required"):
+        return
+    # The user of another issuer may be called like a person of ours.
+    if unit.outside is None and await has_app(unit.session, unit.user):
+        return
+    message = (
+        "You sign in without an app that shows codes: get one by a new link first, or let somebody who has one do this."
+    )
+    raise Conflict("CODE_NOT_SET_UP", message, write.target("code_required"))

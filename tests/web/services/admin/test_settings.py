@@ -36,6 +36,7 @@ DEFAULTS: dict[str, Any] = {
     "approverScope": "svc.Admin",
     "masterDataCallbackUrl": None,
     "basicForReaders": False,
+    "codeRequired": None,
     "secretDays": None,
     "secretOverlapHours": None,
     "secretGraceDays": None,

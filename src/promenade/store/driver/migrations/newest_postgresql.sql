@@ -2384,6 +2384,7 @@ CREATE TABLE tenants (
 	is_operator BOOLEAN NOT NULL,
 	master_data_callback_url VARCHAR(2000) COLLATE "C",
 	basic_for_readers BOOLEAN NOT NULL,
+	code_required BOOLEAN,
 	secret_days INTEGER,
 	secret_overlap_hours INTEGER,
 	secret_grace_days INTEGER,

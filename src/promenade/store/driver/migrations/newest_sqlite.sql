@@ -1674,6 +1674,7 @@ CREATE TABLE tenants (
 	is_operator BOOLEAN NOT NULL,
 	master_data_callback_url VARCHAR(2000),
 	basic_for_readers BOOLEAN NOT NULL,
+	code_required BOOLEAN,
 	secret_days INTEGER,
 	secret_overlap_hours INTEGER,
 	secret_grace_days INTEGER,
