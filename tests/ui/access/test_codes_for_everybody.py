@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -13,6 +15,7 @@ from playwright.sync_api import Page, expect
 from promenade.model.access.tenants import SETTINGS_ID
 from promenade.workflows.access.one_time_codes import code_at, text_of_key
 from tests.ui.access.test_own_password import PASSWORD, settled
+from tests.ui.access.test_shared_sign_in import ASK, FORGET
 from tests.ui.access.test_sign_in import PERSON, REFUSED, SHELL, opened
 from tests.ui.desk import Desk
 from tests.ui.test_everywhere import judge
@@ -57,6 +60,14 @@ def tick(page: Page) -> None:
     field.click()
     expect(field).to_be_checked()
     page.get_by_role("button", name="Save", exact=True).click()
+
+
+def require(desk: Desk) -> None:
+    """Set the setting as the operator does."""
+    with desk.shop.http() as http:
+        tenant = http.get("/ui/me").raise_for_status().json()["tenantId"]
+    command = ("tenant", "set", tenant, "codeRequired=true", "--data-dir", str(desk.shop.data))
+    subprocess.run([sys.executable, "-m", "promenade", *command], check=True, capture_output=True, timeout=60)
 
 
 def administrator(desk: Desk) -> tuple[str, str]:
@@ -119,6 +130,45 @@ def test_everybody_sets_up_an_app_at_the_sign_in_and_works_with_its_codes(desk: 
     page.wait_for_selector(SHELL)
     desk.settle(page)
     desk.forgive(*REFUSED)
+
+
+def test_a_page_that_is_open_keeps_what_was_typed_while_its_window_sets_up_the_app(desk: Desk) -> None:
+    name = settled(desk)
+    page = opened(desk, "#/promotions")
+    sign_in(page, name)
+    page.wait_for_selector(SHELL)
+    desk.settle(page)
+    page.evaluate("window.untouched = true")
+    require(desk)
+    page.evaluate(FORGET)
+    page.evaluate(ASK)
+    page.get_by_role("alertdialog", name="Your sign-in has ended").wait_for()
+    with page.expect_popup() as found:
+        page.get_by_role("button", name="Sign in again").click()
+    window = found.value
+    sign_in(window, name)
+    key = window.locator(".key a").inner_text().replace(" ", "")
+    window.locator("#code").fill(code_at(key, step_now()))
+    with window.expect_event("close"):
+        window.locator("button[type=submit]").click()
+    page.get_by_role("alertdialog").wait_for(state="detached")
+    assert page.evaluate("window.untouched")
+    page.get_by_role("treeitem", name="Reports", exact=True).click()
+    page.get_by_role("heading", name="Reports").first.wait_for()
+    desk.settle(page)
+    desk.forgive("401 GET")
+
+
+@pytest.mark.parametrize(("colours", "language"), [("dark", "en"), ("light", "de")])
+def test_everybody_can_use_the_page_on_a_narrow_screen_too(desk: Desk, colours: str, language: str) -> None:
+    name = settled(desk)
+    require(desk)
+    page = opened(desk, colours=colours, language=language)
+    page.set_viewport_size({"width": 360, "height": 700})
+    sign_in(page, name)
+    page.locator(".key a").wait_for()
+    assert not judge(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_who_has_no_app_is_told_at_the_field(desk: Desk) -> None:
