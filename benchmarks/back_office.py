@@ -48,12 +48,12 @@ def run(scale: Scale) -> None:
     if program is None:
         print("back office: no Chromium here; nothing is measured")
         return
-    times = scale.of(15, 3, 1)
+    times, warm_up, sales = scale.of(15, 3, 1), scale.of(1, 1, 0), scale.of(1_000, 1_000, 50)
     with tempfile.TemporaryDirectory(prefix="promenade-bench-") as directory:
         home = Path(directory)
         settings = Settings(data_dir=home)
         prepare_database(settings)
-        clients = asyncio.run(_seed(settings))
+        clients = asyncio.run(_seed(settings, sales))
         service = Service(home / "service.log", "--data-dir", str(home))
         service.start()
         try:
@@ -61,23 +61,24 @@ def run(scale: Scale) -> None:
                 browser = playwright.chromium.launch(
                     executable_path=program, args=["--no-sandbox"], env={**environment(program)}
                 )
-                _measure(Shop(service.url, clients, home), browser, times)
+                _measure(Shop(service.url, clients, home), browser, times, warm_up)
                 browser.close()
         finally:
             service.stop()
 
 
-async def _seed(settings: Settings) -> Mapping[str, tuple[str, str]]:
+async def _seed(settings: Settings, sales: int) -> Mapping[str, tuple[str, str]]:
     async with opened_context(settings) as context:
-        made = await seed(context, 1)
+        made = await seed(context, 1, sales=sales)
     return {client.role: (client.client_id, client.secret) for client in made.clients}
 
 
-def _measure(shop: Shop, browser: Browser, times: int) -> None:
+def _measure(shop: Shop, browser: Browser, times: int, warm_up: int) -> None:
     token = shop.token("administrator")
     lines = []
     for title, (address, is_there) in PAGES.items():
-        _opened(shop, browser, token, address, is_there)  # the service compresses its files at the first request
+        for _ in range(warm_up):  # the service compresses its files at the first request
+            _opened(shop, browser, token, address, is_there)
         taken = [_opened(shop, browser, token, address, is_there) for _ in range(times)]
         first, again = (sorted(one) for one in zip(*taken, strict=True))
         lines.append((title, *(milliseconds(percentile(of, percent)) for of in (first, again) for percent in (50, 95))))

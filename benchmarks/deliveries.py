@@ -63,7 +63,7 @@ class Drained:
 
 def run(scale: Scale) -> None:
     """Print every table of this part."""
-    events = scale.of(EVENTS, EVENTS // 10, 200)
+    events = scale.of(EVENTS, EVENTS // 10, 50)
     for place in places():
         valkey = ValkeyServer(place.home / "valkey.log")
         try:

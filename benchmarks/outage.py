@@ -83,12 +83,12 @@ class Outcome:
 
 def run(scale: Scale) -> None:
     """Print every table of this part."""
-    stores, sales = scale.of(200, 40, 3), scale.of(300, 100, 4)
+    stores, sales, calls = scale.of(200, 40, 3), scale.of(300, 100, 4), scale.of(2_000, 2_000, 20)
     with tempfile.TemporaryDirectory() as directory:
         url = f"sqlite:///{directory}/store.db"
         bodies = asyncio.run(_recorded(url, open_shop(url), sales))
     for place in places():
-        _measure(place, bodies, stores, sales)
+        _measure(place, bodies, stores, sales, calls)
 
 
 async def _recorded(url: str, shop: Shop, sales: int) -> list[bytes]:
@@ -127,12 +127,12 @@ async def _sell(context: Context, shop: Shop, number: int) -> None:
     await confirm(context, "demo", command)
 
 
-def _measure(place: Place, bodies: list[bytes], stores: int, sales: int) -> None:
+def _measure(place: Place, bodies: list[bytes], stores: int, sales: int, calls: int) -> None:
     open_shop(place.url)
     asyncio.run(_admit(place.url))
     with running(place.url, place.home) as (port, process_id):
         target = Target(port, token(port, "stores", SECRET), process_id)
-        asyncio.run(_come_back(place.database, target, bodies, stores, sales))
+        asyncio.run(_come_back(place.database, target, bodies, stores, sales, calls))
 
 
 async def _admit(url: str) -> None:
@@ -143,7 +143,7 @@ async def _admit(url: str) -> None:
         )  # fmt: skip
 
 
-async def _come_back(database: str, target: Target, bodies: list[bytes], stores: int, sales: int) -> None:
+async def _come_back(database: str, target: Target, bodies: list[bytes], stores: int, sales: int, calls: int) -> None:
     http = httpx2.AsyncClient(
         base_url=f"http://127.0.0.1:{target.port}",
         headers={"authorization": f"Bearer {target.token}", "content-type": "application/json"},
@@ -193,7 +193,7 @@ async def _come_back(database: str, target: Target, bodies: list[bytes], stores:
             "First, half, 95 %, all: stores that are done with everything. Heartbeats are those of another store, "
             "meanwhile. MB: the most resident memory of the serving process. The stores run on the same machine.",
         )
-        await _cost_of_a_day(http, database, target, deployments, busy / (stores * sales))
+        await _cost_of_a_day(http, database, target, deployments, busy / (stores * sales), calls)
 
 
 async def _register(http: httpx2.AsyncClient, code: str) -> str:
@@ -233,8 +233,14 @@ async def _beat(http: httpx2.AsyncClient, deployment: str) -> str:
 
 
 async def _cost_of_a_day(
-    http: httpx2.AsyncClient, database: str, target: Target, deployments: list[str], sale_seconds: float
+    http: httpx2.AsyncClient,
+    database: str,
+    target: Target,
+    deployments: list[str],
+    sale_seconds: float,
+    calls: int,
 ) -> None:
+    turns = -(-calls // len(deployments))
     cursor = await _beat(http, deployments[0])
 
     async def check(deployment: str) -> None:
@@ -242,9 +248,9 @@ async def _cost_of_a_day(
 
     async def cost(call: Any) -> float:
         before = target.cpu_seconds()
-        for _ in range(-(-2000 // len(deployments))):
+        for _ in range(turns):
             await asyncio.gather(*(call(one) for one in deployments))
-        return (target.cpu_seconds() - before) / (-(-2000 // len(deployments)) * len(deployments))
+        return (target.cpu_seconds() - before) / (turns * len(deployments))
 
     beat, look = await cost(lambda one: _beat(http, one)), await cost(check)
     day = DAY_SECONDS / BEAT_SECONDS * beat + DAY_SECONDS / CHECK_SECONDS * look

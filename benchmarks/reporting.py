@@ -139,7 +139,7 @@ def _export(report_type: str, number: int) -> dict[str, str]:
 
 def _beside(database: str, reported: Reported, seconds: float) -> None:
     """Evaluate alternately with and without a client that reads reports continuously."""
-    _evaluate(reported, seconds=1.0)
+    _evaluate(reported, seconds=min(1.0, seconds))
     found: dict[bool, list[dict[str, Any]]] = {False: [], True: []}
     for _ in range(3):
         for looking in (False, True):
