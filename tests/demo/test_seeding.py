@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 
+import pytest
 from sqlalchemy import func, select
 
 from promenade.demo import DemoTenant, seed
 from promenade.demo.guide import tour_request
+from promenade.model.declare import REPORTING
+from promenade.model.edm import served_entities
 from promenade.store.driver.cache import LocalCache
 from promenade.store.driver.schema import table
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Session
+from promenade.store.odata.services import rows_of
 from promenade.store.pricing.catalogue import Catalogues
 from promenade.store.webhooks.planning import has_waiting
 from promenade.workflows.context import Context
@@ -23,14 +30,28 @@ from promenade.workflows.pricing.evaluate import simulate
 from promenade.workflows.pricing.replay import replay
 from promenade.workflows.reports.aggregating import Run
 from promenade.workflows.reports.rebuilding import begin_rebuild, rebuild_portion
-from tests.kit.databases import Databases, Dialect
+from tests.kit.databases import DIALECTS, Databases, Dialect
 
 NOW = datetime(2026, 6, 10, 12, tzinfo=UTC)
 SALES = 80
 
 
+@dataclass(frozen=True)
+class Seeded:
+    """A seeded database, which the tests of a file read one after the other."""
+
+    dialect: Dialect
+    url: str
+    made: DemoTenant
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[tuple[Context, DemoTenant]]:
+        async with opened(self.url) as context:
+            yield context, self.made
+
+
 @asynccontextmanager
-async def demo(url: str) -> AsyncIterator[tuple[Context, DemoTenant]]:
+async def opened(url: str) -> AsyncIterator[Context]:
     database = await open_database(url)
     context = Context(
         database=database,
@@ -42,10 +63,24 @@ async def demo(url: str) -> AsyncIterator[tuple[Context, DemoTenant]]:
         instance_id="test",
     )
     try:
-        yield context, await seed(context, 5, articles=5_000, sales=SALES)
+        yield context
     finally:
         await context.cache.close()
         await database.close()
+
+
+async def seed_anew(url: str) -> DemoTenant:
+    async with opened(url) as context:
+        return await seed(context, 5, articles=5_000, sales=SALES)
+
+
+@pytest.fixture(scope="module", params=DIALECTS)
+def seeded(request: pytest.FixtureRequest, databases: Databases) -> Iterator[Seeded]:
+    url = databases.create(request.param)
+    with ThreadPoolExecutor(1) as pool:  # a fixture may be created while an event loop runs
+        made = pool.submit(asyncio.run, seed_anew(url)).result()
+    yield Seeded(request.param, url, made)
+    databases.drop(url)
 
 
 async def sold(session: Session) -> list[tuple[str, Decimal, Decimal, int, int]]:
@@ -64,8 +99,8 @@ def share_of(logged: list[tuple[str, Decimal, Decimal, int, int]]) -> Decimal:
     return off / (off + sum((total for _, _, total, *_ in euros), Decimal(0)))
 
 
-async def test_every_sale_is_confirmed_settled_and_can_be_priced_again(database_url: str) -> None:
-    async with demo(database_url) as (context, made):
+async def test_every_sale_is_confirmed_settled_and_can_be_priced_again(seeded: Seeded) -> None:
+    async with seeded.opened() as (context, made):
         logged = await context.database.read(sold, tenant=made.tenant_id)
         assert len(logged) == made.sales == SALES
         assert sum(discount > 0 for _, discount, *_ in logged) > SALES // 2
@@ -83,18 +118,19 @@ async def test_every_sale_is_confirmed_settled_and_can_be_priced_again(database_
             assert (await replay(context, made.tenant_id, transaction_id, counter)).is_same
 
 
-async def test_one_seed_is_one_set_of_prices(databases: Databases, dialect: Dialect) -> None:
+async def test_one_seed_is_one_set_of_prices(seeded: Seeded, databases: Databases) -> None:
+    url = databases.create(seeded.dialect)
+    again = Seeded(seeded.dialect, url, await seed_anew(url))
     weeks = []
-    for _ in range(2):
-        url = databases.create(dialect)
-        async with demo(url) as (context, made):
+    for one in (seeded, again):
+        async with one.opened() as (context, made):
             weeks.append(await context.database.read(sold, tenant=made.tenant_id))
-        databases.drop(url)
+    databases.drop(url)
     assert weeks[0] == weeks[1]
 
 
-async def test_budgets_hold_what_was_consumed(database_url: str) -> None:
-    async with demo(database_url) as (context, made):
+async def test_budgets_hold_what_was_consumed(seeded: Seeded) -> None:
+    async with seeded.opened() as (context, made):
 
         async def books(session: Session) -> list[tuple[Decimal, Decimal]]:
             budgets, consumptions = table("Budgets"), table("BudgetConsumptions")
@@ -112,8 +148,8 @@ async def test_budgets_hold_what_was_consumed(database_url: str) -> None:
         assert any(stated for stated, _ in consumed)
 
 
-async def test_the_greeting_names_every_role_and_what_the_basket_gets(database_url: str) -> None:
-    async with demo(database_url) as (_, made):
+async def test_the_greeting_names_every_role_and_what_the_basket_gets(seeded: Seeded) -> None:
+    async with seeded.opened() as (_, made):
         text = made.greeting("http://127.0.0.1:8080")
         assert all(client.client_id in text and client.secret in text for client in made.clients)
         assert len(made.promotion_ids) >= 3
@@ -121,9 +157,9 @@ async def test_the_greeting_names_every_role_and_what_the_basket_gets(database_u
 
 
 async def test_the_basket_of_the_tour_costs_a_tenth_to_a_quarter_less_and_was_priced_with_data_of_today(
-    database_url: str,
+    seeded: Seeded,
 ) -> None:
-    async with demo(database_url) as (context, made):
+    async with seeded.opened() as (context, made):
         priced = await simulate(context, made.tenant_id, tour_request(made.purchases))
         outcome = priced.outcome
         assert Decimal("0.10") <= Decimal(outcome.discount_minor) / outcome.subtotal_minor <= Decimal("0.25")
@@ -131,7 +167,9 @@ async def test_the_basket_of_the_tour_costs_a_tenth_to_a_quarter_less_and_was_pr
 
 
 async def test_a_recount_of_the_reports_gives_the_same_sums(database_url: str) -> None:
-    async with demo(database_url) as (context, made):
+    """On a database of its own, because it changes what is there."""
+    made = await seed_anew(database_url)
+    async with opened(database_url) as context:
 
         async def sums(session: Session) -> list[tuple[object, ...]]:
             days = table("PromotionUsageByDay")
@@ -145,3 +183,17 @@ async def test_a_recount_of_the_reports_gives_the_same_sums(database_url: str) -
             pass
         assert before
         assert await context.database.read(sums, tenant=made.tenant_id) == before
+
+
+async def test_every_report_of_the_demo_has_data(seeded: Seeded) -> None:
+    async with seeded.opened() as (context, made):
+
+        async def rows(session: Session) -> dict[str, int]:
+            found = {}
+            for entity in served_entities(REPORTING):
+                statement = select(func.count()).select_from(rows_of(entity))
+                found[entity.set_name] = int((await session.execute(statement))[0][0])
+            return found
+
+        counted = await context.database.read(rows, tenant=made.tenant_id)
+        assert [name for name, count in counted.items() if not count] == []

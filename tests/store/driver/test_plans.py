@@ -17,7 +17,7 @@ from promenade.store.driver.session import open_database
 from promenade.store.driver.types import unpacked
 from promenade.workflows.access.erasures import list_erasures
 from promenade.workflows.reports.aggregating import aggregate_all
-from tests.demo.test_seeding import demo
+from tests.demo.test_seeding import seed_anew
 from tests.kit.databases import Databases
 from tests.reliability.test_cancellations import Till
 from tests.workflows.clockwork.erasures.ledgers import branches, erase, live
@@ -74,8 +74,7 @@ def whole(connection: sqlite3.Connection, statement: str) -> list[str]:
 
 async def test_sales_never_scan_all_rows_of_a_tenant(traced: dict[str, str], databases: Databases) -> None:
     url = databases.create("sqlite")
-    async with demo(url):
-        pass
+    await seed_anew(url)
     assert_no_scan(traced, url)
 
 
