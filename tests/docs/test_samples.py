@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from tests.docs.copied_demo import copied_demo
 from tests.kit.processes import free_port
 from tests.kit.service import COMMAND, Service
 
@@ -69,9 +70,14 @@ def demo(request: pytest.FixtureRequest, logs: Path, tmp_path_factory: pytest.Te
     # Each module, in each parallel test process, has its own demo and reads its output. A process that is given tests
     # of a module twice starts it twice, so each start has its own log.
     port = free_port()
-    log = logs / f"docs-demo-{request.module.__name__}-{port}.log"
-    service = Service(log, "--data-dir", str(tmp_path_factory.mktemp("demo")), verb="demo", port=port)
-    yield service.start()
+
+    def started(data: Path, what: str) -> Service:
+        log = logs / f"docs-demo-{request.module.__name__}-{what}-{port}.log"
+        return Service(log, "--data-dir", str(data), verb="demo", port=port).start()
+
+    # The command seeds the first one itself; started again on a copy, it prints the same lines and credentials.
+    service = started(copied_demo(tmp_path_factory, lambda data: started(data, "seeds").stop()), "serves")
+    yield service
     service.kill()
 
 
