@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import sqlite3
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from promenade.cli import main
 from promenade.store.driver.migrations import in_transaction, upgrade
 from tests.conftest import StartService
 from tests.kit.databases import Databases
@@ -33,7 +35,14 @@ def attempt(*arguments: str, stdin: str | None = None, **environment: str) -> su
     )
 
 
-@pytest.mark.sampled(test=6)  # each starts a process
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a data directory with a new database, in which a refused command leaves nothing."""
+    directory = tmp_path_factory.mktemp("data")
+    upgrade(f"sqlite:///{directory / 'promenade.db'}")
+    return directory
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -88,13 +97,29 @@ def attempt(*arguments: str, stdin: str | None = None, **environment: str) -> su
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
-def test_a_wrong_value_is_one_clear_line(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
-    upgrade(f"sqlite:///{tmp_path / 'promenade.db'}")
-    done = attempt(*arguments, PROMENADE_DATA_DIR=str(tmp_path))
-    assert done.returncode == 2, done.stderr
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
-    assert words in done.stderr
+def test_a_wrong_value_is_one_clear_line(
+    data_dir: Path,
+    arguments: tuple[str, ...],
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """In this process: others of this file start the command."""
+    for name in [one for one in os.environ if one.startswith("PROMENADE_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PROMENADE_DATA_DIR", str(data_dir))
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    out, told = capsys.readouterr()
+    assert (ended.value.code, out) == (2, ""), told
+    assert told.count("\n") == 1
+    assert words in told
+
+
+@pytest.mark.parametrize("arguments", [("serve", "--port", "http"), ("tenant", "create", "t", "oops")])
+def test_a_process_with_a_wrong_value_ends_with_one_clear_line(data_dir: Path, arguments: tuple[str, ...]) -> None:
+    done = attempt(*arguments, PROMENADE_DATA_DIR=str(data_dir))
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
 
 
 def test_a_customer_is_erased_by_a_command_and_another_one_tells_how_far_that_is(tmp_path: Path) -> None:
