@@ -54,7 +54,7 @@ def sign_out(page: Page) -> None:
 def tick(page: Page) -> None:
     """Set the setting on the page of settings, and save."""
     page.get_by_role("button", name="Edit", exact=True).click()
-    page.get_by_role("tab", name="Sign-in", exact=True).click()
+    page.get_by_role("tab", name="People", exact=True).click()
     page.get_by_text("Everybody who signs in with a password of this service needs an app").wait_for()
     field = page.get_by_role("checkbox", name=LABEL)
     field.click()

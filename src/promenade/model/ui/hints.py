@@ -89,7 +89,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "Approval": ("approval", "approvalFromAmount", "approvalCurrency", "approverScope", "agentsMayActivate"),
             "Reports": ("significanceLevel",),
             "Interfaces": ("masterDataCallbackUrl", "basicForReaders"),
-            "Sign-in": ("codeRequired",),
+            "People": ("codeRequired",),
             "Secrets": ("secretDays", "secretOverlapHours", "secretGraceDays"),
             "Logs": (
                 "salesLogDays",
