@@ -78,27 +78,45 @@ async def drop_empty(session: Session, applied: Collection[Applied]) -> None:
 
 
 async def correct_moments(session: Session, applied: Collection[Applied]) -> None:
-    """Look up first and last use again where they were those of a cancelled sale."""
+    """Look up first and last use again where they were those of a cancelled sale, or of a day that has none any more.
+
+    The latter: of the last sales of a day that are cancelled together, but counted one after the other, the first finds
+    nothing to look up.
+    """
+    gone = _Gone({one.at for one in applied}, set())
     for one in sorted(applied):
         its_day = _of(_UTC_DAYS, one, _UTC_DAYS.c.day == one.day)
-        if await _has_moment(session, _UTC_DAYS, its_day, one.at):
+        shown = await _moments(session, _UTC_DAYS, its_day)
+        if shown is None:
+            gone.days.add(one.day)
+        elif one.at in shown:
             await _set(session, _UTC_DAYS, its_day, await _in_logs(session, one))
         month = one.begins("month")
         its_month = _of(_UTC_MONTHS, one, _UTC_MONTHS.c.month == month)
-        if await _has_moment(session, _UTC_MONTHS, its_month, one.at):
+        if gone.has(await _moments(session, _UTC_MONTHS, its_month)):
             days = _of(_UTC_DAYS, one, _UTC_DAYS.c.day >= month, _UTC_DAYS.c.day < (month + 31 * _DAY).replace(day=1))
             await _set(session, _UTC_MONTHS, its_month, await _least_and_most(session, _UTC_DAYS, days))
-    gone = {one.at for one in applied}
     for promotion_id, currency in sorted({(one.promotion_id, one.currency) for one in applied}):
         await _correct_currency(session, promotion_id, currency, gone)
     for promotion_id in sorted({one.promotion_id for one in applied}):
         await _correct_promotion(session, promotion_id, gone)
 
 
-async def _correct_currency(session: Session, promotion_id: str, currency: str, gone: set[datetime]) -> None:
-    """Set first and last use of a promotion in a currency, if they were those of a cancelled sale."""
+class _Gone(NamedTuple):
+    """Times of cancelled sales, and UTC days of which no sale is left of some promotion in some currency."""
+
+    moments: set[datetime]
+    days: set[date]
+
+    def has(self, shown: Collection[datetime] | None) -> bool:
+        """Whether one of the times that a row shows, if there is one, may be that of no sale."""
+        return any(at in self.moments or at.astimezone(UTC).date() in self.days for at in shown or ())
+
+
+async def _correct_currency(session: Session, promotion_id: str, currency: str, gone: _Gone) -> None:
+    """Set first and last use of a promotion in a currency, if they may be of no sale any more."""
     its = and_(_BY_CURRENCY.c.promotion_id == promotion_id, _BY_CURRENCY.c.currency == currency)
-    if not await _shows(session, _BY_CURRENCY, its, gone):
+    if not gone.has(await _moments(session, _BY_CURRENCY, its)):
         return
     its_days = _USAGE.c.promotion_id == promotion_id, _USAGE.c.currency == currency
     found: Any = (await session.execute(select(func.min(_USAGE.c.day), func.max(_USAGE.c.day)).where(*its_days)))[0]
@@ -111,7 +129,7 @@ async def _correct_currency(session: Session, promotion_id: str, currency: str, 
     await _set(session, _BY_CURRENCY, its, await _least_and_most(session, _UTC_DAYS, around))
 
 
-async def _correct_promotion(session: Session, promotion_id: str, gone: set[datetime]) -> None:
+async def _correct_promotion(session: Session, promotion_id: str, gone: _Gone) -> None:
     """Set first and last use of a promotion, its currency and its amount; the latter are null if there are several."""
     its = _PERFORMANCE.c.promotion_id == promotion_id
     every = _BY_CURRENCY.c.promotion_id == promotion_id
@@ -119,23 +137,18 @@ async def _correct_promotion(session: Session, promotion_id: str, gone: set[date
     rows = await session.execute(select(*columns).where(every).limit(2))
     currency, total = tuple(rows[0])[:2] if len(rows) == 1 else (None, None)
     await session.rowcount(update(_PERFORMANCE).where(its).values(currency=currency, total_discount_given=total))
-    if await _shows(session, _PERFORMANCE, its, gone):
+    if gone.has(await _moments(session, _PERFORMANCE, its)):
         await _set(session, _PERFORMANCE, its, await _least_and_most(session, _BY_CURRENCY, every))
 
 
-async def _shows(session: Session, rows: Any, its: ColumnElement[bool], moments: set[datetime]) -> bool:
-    """Whether first or last use is one of these moments."""
+async def _moments(session: Session, rows: Any, its: ColumnElement[bool]) -> tuple[datetime, datetime] | None:
+    """Return first and last use that a row shows; None: it is not there."""
     shown = await session.execute(select(rows.c.first_applied_at, rows.c.last_applied_at).where(its))
-    return any(not moments.isdisjoint(row) for row in shown)
+    return (shown[0].first_applied_at, shown[0].last_applied_at) if shown else None
 
 
 def _of(rows: Any, one: Applied, *when: ColumnElement[bool]) -> ColumnElement[bool]:
     return and_(rows.c.promotion_id == one.promotion_id, rows.c.currency == one.currency, *when)
-
-
-async def _has_moment(session: Session, rows: Any, its: ColumnElement[bool], at: datetime) -> bool:
-    moment = or_(rows.c.first_applied_at == at, rows.c.last_applied_at == at)
-    return bool(await session.execute(select(rows.c.promotion_id).where(its, moment)))
 
 
 async def _least_and_most(session: Session, rows: Any, its: ColumnElement[bool]) -> tuple[Any, Any]:

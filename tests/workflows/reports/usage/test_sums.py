@@ -152,6 +152,23 @@ async def test_a_promotion_whose_last_sale_in_a_currency_was_cancelled_has_amoun
     await check_performance(shop, euros)
 
 
+async def test_a_day_that_is_cancelled_sale_by_sale_is_no_day_of_use(shop: Shop) -> None:
+    """All sales of a day are cancelled, and some are taken out before the others: none is left to look up."""
+    kept_one = made_sale("K", ("A", {"off": "1"}), at=NOON)
+    around = [
+        made_sale(f"{days}-{at}", ("A", {"off": "1"}), at=NOON + timedelta(days=days, hours=at))
+        for days in (-1, 1)
+        for at in (0, 1, 2)
+    ]
+    await add(shop, [kept_one, *around])
+    for sale in (around[0], around[5], around[2], around[3], around[1], around[4]):
+        await add(shop, [sale], sign=-1)
+    await check_performance(shop, [kept_one])
+    for name in ("PromotionPerformanceByCurrency", "promotion_utc_months", "promotion_utc_days"):
+        (row,) = await shop.rows(name)
+        assert (row.first_applied_at, row.last_applied_at) == (NOON, NOON), name
+
+
 async def test_top_lists_rank_the_first_of_each_promotion_correctly(shop: Shop, seed: int) -> None:
     sales = any_sales(seed, 300)
     for start in range(0, len(sales), 60):
