@@ -6,7 +6,7 @@ import asyncio
 import random
 import re
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -50,22 +50,15 @@ def partition(url: str, since: str = FROM) -> None:
 
 
 @pytest.fixture
-async def url(databases: Databases) -> AsyncIterator[str]:
-    """A database on PostgreSQL whose tables are partitioned."""
+def database_url(databases: Databases) -> Iterator[str]:
+    """Return the URL of a database on PostgreSQL whose tables are partitioned."""
     made = databases.create("postgresql")
     partition(databases.owner_url(made))
     yield made
     databases.drop(made)
 
 
-@pytest.fixture
-async def database(url: str) -> AsyncIterator[Database]:
-    opened = await open_database(url)
-    yield opened
-    await opened.close()
-
-
-async def test_a_shop_with_partitioned_tables_sells_as_before(database: Database, url: str) -> None:
+async def test_a_shop_with_partitioned_tables_sells_as_before(database: Database, database_url: str) -> None:
     shop = await open_shop(database)
     await shop.promotion("off")
     priced = outcome((line("1", 1000, 1000, discount("off", ((1, 100),))),), (applied("off", 100),))
@@ -79,7 +72,7 @@ async def test_a_shop_with_partitioned_tables_sells_as_before(database: Database
     stranger = await open_shop(database, "tenant-b")
     for name in ("iterations", "CalculationLogs", "calculation_log_parts"):
         assert await stranger.count(name) == 0
-    connection = await asyncpg.connect(url)
+    connection = await asyncpg.connect(database_url)
     await connection.execute("SET promenade.tenant = '*'")
     for name in ("iterations", "calculation_logs", "calculation_log_parts"):
         part = f"{name}_{NOON:%Y_%m}"
@@ -100,7 +93,7 @@ async def test_logs_in_partitions_are_cancelled_and_dropped_as_others(database: 
 
 
 async def test_a_sale_of_a_store_that_is_refused_again_has_one_log(
-    database: Database, databases: Databases, url: str
+    database: Database, databases: Databases, database_url: str
 ) -> None:
     """Also in another month, and when it arrives twice at once; the key of the table does not tell."""
     cloud = await open_cloud(database)
@@ -121,11 +114,11 @@ async def test_a_sale_of_a_store_that_is_refused_again_has_one_log(
         assert await requeue_rejected(own, store.tenant) == 1
     await own.close()
     same = {name: value for name, value in log._mapping.items() if name not in ("created_at", "modified_at")}
-    await _insert_at_once(database, url, same | {"id": identity("twice")}, cloud.shop.now[0])
+    await _insert_at_once(database, database_url, same | {"id": identity("twice")}, cloud.shop.now[0])
     assert len(await cloud.shop.rows("CalculationLogs", id=identity("twice"))) == 1
 
 
-async def _insert_at_once(database: Database, url: str, log: dict[str, Any], at: datetime) -> None:
+async def _insert_at_once(database: Database, database_url: str, log: dict[str, Any], at: datetime) -> None:
     """Insert the log twice, the second time before the first one is committed, and at another time."""
     is_written, may_end = asyncio.Event(), asyncio.Event()
 
@@ -137,7 +130,7 @@ async def _insert_at_once(database: Database, url: str, log: dict[str, Any], at:
     async def second(session: Session) -> None:
         await insert_refusal(session, log, at=at + timedelta(seconds=1))
 
-    looker = await asyncpg.connect(url)
+    looker = await asyncpg.connect(database_url)
     writing = [asyncio.create_task(database.write(first, tenant=TENANT))]
     await is_written.wait()
     writing.append(asyncio.create_task(database.write(second, tenant=TENANT)))
@@ -149,9 +142,9 @@ async def _insert_at_once(database: Database, url: str, log: dict[str, Any], at:
 
 
 async def test_months_are_added_and_dropped_as_the_page_says(
-    database: Database, databases: Databases, url: str
+    database: Database, databases: Databases, database_url: str
 ) -> None:
-    owner = databases.owner_url(url)
+    owner = databases.owner_url(database_url)
     partition(owner, "2028-01-01")
     shop = await open_shop(database)
     await shop.promotion("off")

@@ -82,9 +82,9 @@ def _note_block(connection: sqlite3.Connection, params: tuple[Any, ...]) -> Sequ
 
 
 async def insert_refusal(session: Session, log: Columns, *, at: datetime) -> None:
-    """Insert the log of a rejected confirm; an existing log is not changed, and who would write it, too, waits.
+    """Insert the log of a rejected confirm; an existing log is not changed.
 
-    The key does not tell: of a table that is partitioned it holds the time, too.
+    Whoever inserts the same log at once waits: the key of a partitioned table also has the time, so it would take both.
     """
     await hold(session, f"refusal/{log['id']}")
     if not await session.execute(select(_LOGS.c.id).where(_LOGS.c.id == log["id"])):

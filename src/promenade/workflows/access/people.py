@@ -124,7 +124,7 @@ class People:
 
         Raises NotFound (INVITATION_INVALID) if it was used, has expired, or no app is needed any more.
         """
-        row = await self._setting_up(secret)
+        row = await self._holder(store.find_offered_app, secret)
         return SettingUp(secret, row.tenant_id, row.user_name)
 
     async def set_up_app(self, secret: str, key: str, code: str) -> str | None:
@@ -132,7 +132,7 @@ class People:
 
         Raises NotFound (INVITATION_INVALID) as `setting_up` does.
         """
-        row = await self._setting_up(secret)
+        row = await self._holder(store.find_offered_app, secret)
         at = self._clock()
         step = step_of(key, code, at) if is_key(key) else None
         if step is None:
@@ -149,15 +149,6 @@ class People:
         if cookie is None:
             raise _no_invitation()
         return cookie
-
-    async def _setting_up(self, secret: str) -> Any:
-        at = self._clock()
-        row = await self._database.read(
-            lambda session: store.find_offered_app(session, digest_of(secret), at), system=True
-        )
-        if row is None:
-            raise _no_invitation()
-        return row
 
     async def change_password(self, session_id: str, password: str, new_password: str) -> bool:
         """Replace the password of the person who has this session, and end all others that the person has.
@@ -193,7 +184,7 @@ class People:
 
     async def invited(self, invitation: str) -> Invited:
         """Return whom a link is for. Raises NotFound (INVITATION_INVALID) if it has been used or has expired."""
-        row = await self._invited(invitation)
+        row = await self._holder(store.find_invited, invitation)
         return Invited(row.tenant_id, row.user_name, row.name, row.needs_app)
 
     async def accept(self, invitation: str, chosen: Chosen) -> None:
@@ -202,7 +193,7 @@ class People:
         Raises NotFound (INVITATION_INVALID), Invalid (PASSWORD_TOO_SHORT, PASSWORD_TOO_LONG, PASSWORD_GUESSABLE,
         CODE_REQUIRED, CODE_WRONG) and TooMany.
         """
-        row = await self._invited(invitation)
+        row = await self._holder(store.find_invited, invitation)
         at = self._clock()
         key, step = _app_of(chosen, at, is_required=row.needs_app)
         hashed = await self._passwords.hash_new(chosen.password, (row.user_name, row.name, row.tenant_id))
@@ -218,11 +209,10 @@ class People:
         if not await self._database.write(write, tenant=row.tenant_id):
             raise _no_invitation()
 
-    async def _invited(self, invitation: str) -> Any:
+    async def _holder(self, find: Callable[[Session, str, datetime], Awaitable[Any]], secret: str) -> Any:
+        """Return the person whom ``find`` finds by a secret. Raises NotFound (INVITATION_INVALID)."""
         at = self._clock()
-        row = await self._database.read(
-            lambda session: store.find_invited(session, digest_of(invitation), at), system=True
-        )
+        row = await self._database.read(lambda session: find(session, digest_of(secret), at), system=True)
         if row is None:
             raise _no_invitation()
         return row
