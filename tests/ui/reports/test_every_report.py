@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from itertools import accumulate
 from typing import Any
 
@@ -92,7 +92,8 @@ def test_the_report_of_one_promotion_shows_its_results(desk: Desk, reports: Repo
     ]
     page = sit(desk, f"performance?promotion={best['promotionId']}", "articles")
     assert number(figure(page, "Applications altogether")) == best["applicationsCount"]
-    assert number(figure(page, "Average discount per sale")) == round(best["avgDiscountPerTx"], 2)
+    average = best["avgDiscountPerTx"].quantize(Decimal("0.01"), ROUND_HALF_UP)
+    assert number(figure(page, "Average discount per sale")) == average
     rows = reports.rows(
         "PromotionTopArticles", filter=f"promotionId eq {best['promotionId']} and currency eq 'EUR'", orderby="rank"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +28,9 @@ def sit(desk: Desk, address: str, card: str, role: str = "administrator", **how:
 # ---- A/B tests ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.smoke
 def written(p_value: Decimal) -> str:
     """Return a p-value as the verdict writes it."""
-    return "p < 0.001" if p_value < Decimal("0.001") else f"p = {p_value:.3f}"
+    return "p < 0.001" if p_value < Decimal("0.001") else f"p = {p_value.quantize(Decimal('0.001'), ROUND_HALF_UP)}"
 
 
 def often(p_value: Decimal, of_all: str, fewer: str) -> str:
@@ -40,6 +39,7 @@ def often(p_value: Decimal, of_all: str, fewer: str) -> str:
     return of_all.format(times) if times else fewer
 
 
+@pytest.mark.smoke
 def test_an_experiment_explains_its_uplift_in_words(desk: Desk, juice: dict[str, Any]) -> None:
     page = sit(desk, f"abTests?promotion={juice['promotionId']}", "verdict")
     assert number(figure(page, "Uplift of the average basket")) == juice["revenueUplift"]
