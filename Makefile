@@ -135,7 +135,12 @@ $(GENERATORS_READY): | $(BIN)/python
 	  then touch $@; \
 	else rm -rf $(GENERATORS); echo "no generators of clients: pip cannot fetch what requirements/generators.lock names; their tests are skipped"; fi
 
+# The files of a commit are the seed of its sample of cases and of the examples of its properties: the check of a commit
+# can be repeated, and another commit draws others. `make test` and `make soak` draw each time.
+CHECK_SEED = $(shell git rev-parse --verify --quiet 'HEAD^{tree}' | cksum | cut -d' ' -f1)
+
 .PHONY: check
+check: export PROMENADE_TEST_SEED ?= $(CHECK_SEED)
 check: $(DEV_READY) $(CSDL_SCHEMAS) $(CLIENTS_READY) $(CHROMIUM_NEEDED) $(PROMTOOL_NEEDED) $(HELM_NEEDED) $(SITE_READY) $(GENERATORS_READY)  ## what continuous integration runs: format, lint, types, layers, docs, tests
 	@$(MAKE) -j 2 check-types check-rest
 	@echo "tests that hold a time by the clock"; timed=0; $(PYTEST) -q -m 'alone and not soak' || timed=$$?; \

@@ -41,7 +41,7 @@ SEED = pytest.StashKey[int]()
 SERVERS = pytest.StashKey["Servers"]()
 
 # No deadline and no health check on generation time: pauses of a shared machine say nothing about the code. The blob
-# reproduces a failure exactly.
+# reproduces a failure without the examples before it.
 _ANYWHERE: dict[str, Any] = {
     "deadline": None,
     "suppress_health_check": [hypothesis.HealthCheck.too_slow],
@@ -103,11 +103,15 @@ class Servers:
             self._valkey.close()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
+    """Draw the session's seed, which Hypothesis uses too if it was given: its plugin reads the option after this."""
     handed = getattr(config, "workerinput", None)  # set in the workers of xdist
+    given = os.environ.get("PROMENADE_TEST_SEED")
+    config.option.hypothesis_seed = config.option.hypothesis_seed or given
     if handed is None:
         logs = ROOT / "build" / "test-logs" / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}"
-        config.stash[SEED] = int(os.environ.get("PROMENADE_TEST_SEED") or random.SystemRandom().randrange(2**32))
+        config.stash[SEED] = int(given or random.SystemRandom().randrange(2**32))
         config.stash[SERVERS] = Servers(logs)
     else:
         logs = Path(handed["logs"])

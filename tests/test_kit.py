@@ -16,6 +16,7 @@ from typing import Any
 import asyncpg
 import pytest
 import redis.asyncio
+from hypothesis import core
 
 from promenade import app
 from promenade.web.odata import source as odata
@@ -248,6 +249,12 @@ def test_a_seed_draws_the_same_cases_and_another_seed_others_and_none_is_lost() 
     left = [name for name in first["soak"] if "contract" in name and "[postgresql" in name]
     assert len(on_sqlite) > len(left) > len(on_postgresql)
     assert not [name for name in first["soak"] if "[sqlite" in name]
+
+
+def test_examples_of_properties_are_drawn_from_the_seed_that_was_given() -> None:
+    given = os.environ.get("PROMENADE_TEST_SEED")  # `make check` gives one, which its processes must all use
+    if given:
+        assert core.global_force_seed == int(given)
 
 
 # --- order and what a run cost ----------------------------------------------------------------------------------------
