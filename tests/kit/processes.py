@@ -15,9 +15,16 @@ import tempfile
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Ask again until it holds, as what another process does takes a time; the test's own timeout is the bound."""
+    while not holds():
+        pass
+
 
 # Below the range from which the kernel assigns ephemeral ports: it could assign one before the intended server starts,
 # or between two of its starts.

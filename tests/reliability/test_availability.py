@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import httpx2
 import pytest
 
 from tests.kit.databases import Databases
+from tests.kit.processes import until
 from tests.kit.receiver import Answer, Receiver
 from tests.kit.service import Service
 from tests.kit.valkey import ValkeyServer
@@ -21,7 +22,6 @@ from tests.reliability.fights.test_fights_for_coupons import Brawl
 from tests.reliability.fights.tills import Tills, all_at_once
 
 TILLS = 16
-ASKS_MAX = 100_000  # until an expected state; the test's own timeout is the usual bound
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 ALLOWED = ("--webhook-allow", "127.0.0.1")
 
@@ -57,13 +57,6 @@ def delivers(service: Service) -> bool:
     """Return whether the service's last log entry about the cache says that it is available again."""
     said = service.output()
     return said.rfind("delivery.resumed") > said.rfind("delivery.waits_for_the_cache")
-
-
-def eventually(holds: Callable[[], bool]) -> None:
-    for _ in range(ASKS_MAX):
-        if holds():
-            return
-    raise AssertionError("it did not come to that")
 
 
 def is_well(told: dict[str, Any]) -> bool:
@@ -113,7 +106,7 @@ async def test_a1_without_the_cache_tills_go_on_and_events_wait_until_it_is_back
             assert len(waiting) >= 2 * TILLS
             assert not waiting & {one.headers["webhook-id"] for one in receiver.requests()}
             valkey_server.start()
-            eventually(lambda: all(is_well(told) for told in health(arena)))
+            until(lambda: all(is_well(told) for told in health(arena)))
             await trade(arena, tills, 1)
             for sold in tills.of("confirm"):
                 await settled(tills, sold.said["transactionId"])

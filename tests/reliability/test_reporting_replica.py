@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -15,6 +15,7 @@ from tests.kit.databases import Databases, past_the_wall
 from tests.kit.in_process import InProcess
 from tests.kit.migrate import grant, migrate
 from tests.kit.postgres import PostgresServer
+from tests.kit.processes import until
 from tests.web.conftest import run
 from tests.web.reports.conftest import Reporting, furnish
 
@@ -65,12 +66,6 @@ def ask(url: str, query: str) -> Any:
             await connection.close()
 
     return run(asked())
-
-
-def until(holds: Callable[[], bool]) -> None:
-    """Ask again until it holds; the test's own timeout is the bound."""
-    while not holds():
-        pass
 
 
 def test_reports_come_from_the_replica_and_prices_from_the_primary(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from promenade.web.http.refusals import LINES_MAX, Refusals, Served
 from promenade.workflows.access.people import invite_person
 from tests.kit.code_flow import Flow, answered
 from tests.kit.databases import Databases
+from tests.kit.processes import until
 from tests.kit.service import Service
 from tests.kit.tenants import make_clients
 from tests.web.conftest import TENANT, run
@@ -58,17 +59,11 @@ class Watched:
         form = dict(zip(("client_id", "client_secret"), self.clients["erp"], strict=True))
         form["grant_type"] = "client_credentials"
         assert self.http.post("/oauth/token", data=form, headers={"x-correlation-id": later}).status_code == 200
-        eventually(lambda: later in self.service.output())
+        until(lambda: later in self.service.output())
         found = [json.loads(line) for line in self.service.output().splitlines()]
         own = [line for line in found if line.get("correlation_id") == wanted]
         usual = ("timestamp", "correlation_id", "logger")
         return [{name: value for name, value in line.items() if name not in usual} for line in own]
-
-
-def eventually(holds: Callable[[], bool]) -> None:
-    """Poll until a condition holds; the test's own timeout is the bound."""
-    while not holds():
-        pass
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ import re
 import signal
 import socket
 import time
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import httpx2
 
 from tests.conftest import StartService
 from tests.kit.databases import Databases
+from tests.kit.processes import until
 from tests.kit.valkey import ValkeyServer
 from tests.web.conftest import Shop, basket, item
 
@@ -93,12 +93,6 @@ def test_health_needs_no_token(shop: Shop) -> None:
     assert body["checks"]["webhookDelivery"] == {"status": "active"}
 
 
-def eventually(holds: Callable[[], bool]) -> None:
-    """Poll until a condition holds; the test's own timeout is the bound."""
-    while not holds():
-        pass
-
-
 def test_tills_continue_without_the_cache(
     shop: Shop, server: StartService, valkey_server: ValkeyServer, tmp_path: Path
 ) -> None:
@@ -111,7 +105,7 @@ def test_tills_continue_without_the_cache(
         valkey_server.url,
     )
     service = server(*options)
-    eventually(lambda: httpx2.get(f"{service.url}/health", timeout=60).json()["status"] == "UP")
+    until(lambda: httpx2.get(f"{service.url}/health", timeout=60).json()["status"] == "UP")
     valkey_server.stop()
     answer = httpx2.get(f"{service.url}/health", timeout=60)
     assert answer.status_code == 200
@@ -123,7 +117,7 @@ def test_tills_continue_without_the_cache(
     headers = {"authorization": f"Bearer {shop.token()}"}
     assert httpx2.post(f"{service.url}/pos/v2/evaluate", json=basket(), headers=headers, timeout=60).status_code == 200
     valkey_server.start()
-    eventually(lambda: httpx2.get(f"{service.url}/health", timeout=60).json()["status"] == "UP")
+    until(lambda: httpx2.get(f"{service.url}/health", timeout=60).json()["status"] == "UP")
 
 
 def test_exactly_the_documented_metrics_are_exposed(shop: Shop) -> None:
@@ -197,7 +191,7 @@ def test_several_processes_add_up_their_metrics(databases: Databases, server: St
     assert float(memory[1]) > 100e6
     queues = re.findall(r'^svc_queue_length\{queue="(\w+)"\} 0.0$', text, re.MULTILINE)
     assert sorted(queues) == ["coupon_codes", "deliveries", "events", "forecasts", "imports", "reports", "side_effects"]
-    eventually(
+    until(
         lambda: 'svc_database_connections{state="limit"} 40.0' in httpx2.get(f"{service.url}/metrics", timeout=60).text
     )
     assert service.stop() == 0
@@ -213,9 +207,9 @@ def test_a_request_under_way_is_finished_before_the_service_ends(
             b"POST /pos/v2/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Authorization: Bearer %s\r\nContent-Length: %d\r\n\r\n" % (shop.token().encode(), len(body))
         )
-        eventually(lambda: "http_requests_in_flight 2.0" in httpx2.get(f"{service.url}/metrics", timeout=60).text)
+        until(lambda: "http_requests_in_flight 2.0" in httpx2.get(f"{service.url}/metrics", timeout=60).text)
         os.kill(service.pid, signal.SIGTERM)
-        eventually(lambda: "Shutting down" in service.output())
+        until(lambda: "Shutting down" in service.output())
         line.sendall(body)
         answer = line.makefile("rb").read()
     assert answer.startswith(b"HTTP/1.1 200 OK")
@@ -229,7 +223,7 @@ def test_a_service_that_leaves_still_answers_and_says_that_it_is_not_ready(
     with httpx2.Client(base_url=service.url, timeout=60) as kept:
         assert kept.get("/health/ready").status_code == 200
         os.kill(service.pid, signal.SIGTERM)
-        eventually(lambda: kept.get("/health/ready").status_code == 503)
+        until(lambda: kept.get("/health/ready").status_code == 503)
         assert kept.get("/health/live").status_code == 200
     answer = httpx2.get(f"{service.url}/health", timeout=60)  # over a new connection
     assert (answer.status_code, answer.headers["connection"]) == (200, "close")
@@ -239,7 +233,7 @@ def test_a_service_that_leaves_still_answers_and_says_that_it_is_not_ready(
 def test_each_of_several_processes_leaves(databases: Databases, server: StartService) -> None:
     database = databases.create("postgresql")
     service = server("--database-url", database, "--workers", "2", "--drain-seconds", "2")
-    eventually(lambda: service.output().count("Application startup complete") == 2)
+    until(lambda: service.output().count("Application startup complete") == 2)
     asked = time.monotonic()
     assert service.stop() == 0
     assert time.monotonic() - asked >= 2
