@@ -24,7 +24,7 @@ import yaml
 from promenade import metrics
 from tests.deploy.options import commands, variables_of
 from tests.kit.databases import Databases
-from tests.kit.processes import free_port
+from tests.kit.processes import free_port, until
 from tests.kit.service import COMMAND, Service
 
 ROOT = Path(__file__).parent.parent.parent
@@ -66,6 +66,7 @@ EVERYTHING: dict[str, Any] = {
     "network": {"cache": {"to": [{"podSelector": {}}]}, "workerEgress": [{"ports": [{"port": 9092}]}],
                 "monitoring": [{"podSelector": {}}], "serveEgress": [{"ports": [{"port": 443}]}]},
     "serviceMonitor": {"enabled": True, "labels": {"release": "prometheus"}},
+    "partitions": {"enabled": True, "options": {"months": 24, "drop-evaluations-after-days": 430}},
     "service": {"annotations": {"a": "b"}},
     "spread": {"zones": "DoNotSchedule"},
 }  # fmt: skip
@@ -130,8 +131,9 @@ def chart(helm: str, tmp_path_factory: pytest.TempPathFactory) -> Chart:
 def pods(resources: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], dict[str, Any], dict[str, Any]]]:
     """Yield each resource that makes pods, the pod and its only container."""
     for one in resources:
-        if one["kind"] in {"Deployment", "Job"}:
-            pod = one["spec"]["template"]["spec"]
+        if one["kind"] in {"Deployment", "Job", "CronJob"}:
+            job = one["spec"].get("jobTemplate", one)
+            pod = job["spec"]["template"]["spec"]
             (container,) = pod["containers"]
             yield one, pod, container
 
@@ -166,7 +168,7 @@ def test_each_variable_and_command_is_one_of_the_program(
     context = click.Context(click.Command("promenade"))
     paths = {path for path, _ in commands()}
     for resource, _, container in pods(chart.render(name)):
-        words = tuple(container.get("args") or ("db", "upgrade"))
+        words = tuple(one for one in container.get("args") or ("db", "upgrade") if not one.startswith("--"))
         assert words in paths
         known = variables_of(*words)
         given = {one["name"].removesuffix("_FILE"): one["value"] for one in container["env"]}
@@ -216,7 +218,22 @@ def test_the_upgrade_runs_before_the_pods_and_as_the_owner(chart: Chart) -> None
     assert role == "promenade"
     for resource, pod, _ in pods(chart.render("everything")):
         held = re.findall(r"'name': '([a-z0-9-]+)'", str([one for one in pod["volumes"] if one["name"] == "secrets"]))
-        assert ("db-owner" in held) == (resource["kind"] == "Job")
+        assert ("db-owner" in held) == (resource["kind"] in {"Job", "CronJob"})
+
+
+def test_months_are_made_by_a_command_of_the_program_as_the_owner(chart: Chart) -> None:
+    ((_, _, container),) = (one for one in pods(chart.render("everything")) if one[0]["kind"] == "CronJob")
+    command, options = container["args"][:2], container["args"][2:]
+    assert tuple(command) in {path for path, _ in commands()}
+    known = {one for path, command in commands() if path == ("db", "partition") for one in _options_of(command)}
+    assert {one.partition("=")[0] for one in options} <= known
+    given = json.loads((CHART / "values.schema.json").read_text())["properties"]["partitions"]["properties"]["options"]
+    assert {f"--{one}" for one in given["properties"]} == {one.partition("=")[0] for one in options}
+
+
+def _options_of(command: click.Command) -> Iterator[str]:
+    for parameter in command.params:
+        yield from parameter.opts
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -400,8 +417,9 @@ def test_rendered_pods_work_as_processes(
     try:
         serve.start()
         worker.start()
-        status, health = serve.get("/health/ready")
-        assert (status, health["status"], health["checks"]["cache"]["status"]) == (200, "UP", "UP")
+        until(
+            lambda: serve.get("/health/ready")[1]["checks"]["cache"]["status"] == "UP"
+        )  # if it takes 50 ms, it is DOWN
         token = {"authorization": f"Bearer {secrets['metricsToken']}"}
         assert [serve.get("/metrics", headers)[0] for headers in ({}, token)] == [401, 200]
         probe = found["worker"]["livenessProbe"]["httpGet"]["path"]

@@ -4,58 +4,73 @@ from __future__ import annotations
 
 import asyncio
 import random
-import re
-import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from itertools import repeat
 from typing import Any
-from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
 
+from promenade.doctor.data import examine_database
+from promenade.doctor.findings import Verdict
+from promenade.errors import Conflict
+from promenade.settings import Settings
+from promenade.store.driver.migrations import differences
+from promenade.store.driver.months import BY_MONTH
+from promenade.store.driver.postgresql.partitions import months_end, partition
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Database, Session
 from promenade.store.sales.calculation_logs import insert_refusal
 from promenade.workflows.replica.uploading import requeue_rejected
-from tests.deploy.psql import environment
 from tests.kit.databases import Databases
+from tests.kit.service import promenade
 from tests.workflows.clockwork.erasures.ledgers import stored
 from tests.workflows.clockwork.purging.test_dropping import DAYS, clean, live, shops, sums, unarchived
 from tests.workflows.outcomes import applied, discount, line, outcome
 from tests.workflows.replica.market import open_cloud, open_store
 from tests.workflows.replica.test_upload_coupons import furnish, sell
-from tests.workflows.shop import NOON, TENANT, identity, open_shop
+from tests.workflows.shop import NOON, TENANT, Shop, identity, open_shop
 
-ROOT = Path(__file__).parent.parent.parent
-SCRIPT = ROOT / "deploy/postgresql/partition-by-month.sql"
-PAGE = (ROOT / "docs/how-to/scaling-out.md").read_text()
-TABLES = dict(re.findall(r"--set=table=(\w+) --set=column=(\w+)", PAGE))
-FROM = "2026-03-01"  # the shop's clock is in that month
+MARCH, APRIL, MAY = (datetime(2026, month, 1, tzinfo=UTC) for month in (3, 4, 5))
+DAY = timedelta(days=1)
+PRICED = outcome((line("1", 1000, 1000, discount("off", ((1, 100),))),), (applied("off", 100),))
 
 
-def psql(url: str, *told: str) -> subprocess.CompletedProcess[str]:
-    place = urlsplit(url)
-    env = environment(url) | {"PGUSER": str(place.username), "PGPASSWORD": str(place.password)}
-    command = ["psql", "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", *told, place.path[1:]]
-    return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+def partitioned(owner: str, now: datetime, **options: Any) -> list[str]:
+    """Do what is to be done at that time, with the current month and the two after it, and return what was said."""
+    return list(partition(owner, now=now, months=2, **options))
 
 
-def partition(url: str, since: str = FROM) -> None:
-    """Run the script, as the owner, for every table that the page names."""
-    for name, column in TABLES.items():
-        said = psql(url, f"--set=table={name}", f"--set=column={column}", f"--set=from={since}", f"--file={SCRIPT}")
-        assert (said.returncode, said.stderr) == (0, ""), said
+def dropped(owner: str, now: datetime, **options: Any) -> list[str]:
+    """Return the partitions that are dropped at that time."""
+    said = partitioned(owner, now, **options)
+    return [one.removesuffix(" is dropped.") for one in said if one.endswith(" is dropped.")]
+
+
+async def sold(shop: Shop, transaction_id: str) -> None:
+    await shop.confirm(transaction_id, await shop.price(transaction_id, PRICED), "off")
 
 
 @pytest.fixture
 def database_url(databases: Databases) -> Iterator[str]:
-    """Return the URL of a database on PostgreSQL whose tables are partitioned."""
+    """Return the URL of a database on PostgreSQL with months until May, made by somebody far from UTC."""
     made = databases.create("postgresql")
-    partition(databases.owner_url(made))
+    owner = databases.owner_url(made)
+    _run(owner, f"ALTER DATABASE {owner.rpartition('/')[2]} SET timezone = 'Pacific/Auckland'")
+    partitioned(owner, MARCH - DAY)
     yield made
     databases.drop(made)
+
+
+def _run(url: str, statement: str) -> None:
+    async def run() -> None:
+        connection = await asyncpg.connect(url)
+        await connection.execute("SET promenade.tenant = '*'")
+        await connection.execute(statement)
+        await connection.close()
+
+    asyncio.run(run())
 
 
 async def test_a_shop_with_partitioned_tables_sells_as_before(database: Database, database_url: str) -> None:
@@ -141,38 +156,125 @@ async def _insert_at_once(database: Database, database_url: str, log: dict[str, 
     await looker.close()
 
 
-async def test_months_are_added_and_dropped_as_the_page_says(
+async def test_a_month_goes_once_it_is_over_and_empty(
     database: Database, databases: Databases, database_url: str
 ) -> None:
     owner = databases.owner_url(database_url)
-    partition(owner, "2028-01-01")
     shop = await open_shop(database)
     await shop.promotion("off")
-    shop.now[0] = datetime(2029, 12, 31, tzinfo=UTC)
-    priced = outcome((line("1", 1000, 1000, discount("off", ((1, 100),))),), (applied("off", 100),))
-    await shop.confirm("T1", await shop.price("T1", priced), "off")
-    evaluations, logs = (
-        sql.replace("2027-01-01", "2029-12-01").replace("2027-02-01", "2030-01-01").replace("2027_01", "2029_12")
-        for sql in re.findall(r"```sql\n([^`]*DROP TABLE[^`]*)```", PAGE)
-    )
-    said = psql(owner, f"--command={logs}")
-    assert "There are still logs of this month." in said.stderr
-    assert await shop.count("CalculationLogs") == await shop.count("calculation_log_parts") == 1
-    for sql in (
-        evaluations,
-        logs.replace("2029-12-01", "2028-12-01").replace("2030-", "2029-").replace("2029_", "2028_"),
-    ):
-        said = psql(owner, f"--command={sql}")
-        assert (said.returncode, said.stderr) == (0, "")
-    assert (await shop.count("iterations"), await shop.count("CalculationLogs")) == (0, 1)
+    await sold(shop, "T1")
+    await _run_here(owner, "DELETE FROM iterations")
+    assert dropped(owner, MARCH + DAY) == [f"{name}_until_2026_03" for name in BY_MONTH]
+    assert dropped(owner, APRIL + DAY - timedelta(seconds=1)) == []
+    logs = ["calculation_log_parts", "calculation_logs"]
+    assert dropped(owner, APRIL + DAY) == [f"{name}_2026_03" for name in BY_MONTH if name not in logs]
+    for name in logs:
+        await _run_here(owner, f"DELETE FROM {name}")
+    assert dropped(owner, APRIL + DAY) == [f"{name}_2026_03" for name in logs]
+    shop.now[0] = APRIL + DAY
+    await sold(shop, "T2")
+    assert (await shop.count("iterations"), await shop.count("CalculationLogs")) == (1, 1)
 
 
-def test_the_page_names_the_tables() -> None:
-    assert TABLES == {
-        "iterations": "created_at",
-        "redemption_logs": "occurred_at",
-        "audit_logs": "timestamp",
-        "calculation_log_parts": "created_at",
-        "calculation_logs": "created_at",
-    }
-    assert SCRIPT.name in PAGE
+async def test_evaluations_go_by_whole_months_if_somebody_says_so(
+    database: Database, databases: Databases, database_url: str
+) -> None:
+    owner = databases.owner_url(database_url)
+    shop = await open_shop(database)
+    await shop.promotion("off")
+    await sold(shop, "T1")
+    await shop.price("T2", PRICED)
+    late = APRIL + 60 * DAY
+    assert "iterations_2026_03" not in dropped(owner, late, evaluations_days=60), "one may still be confirmed"
+    await shop.confirm("T2", 1, "off")
+    assert dropped(owner, late - DAY, evaluations_days=60) == []
+    assert dropped(owner, late, evaluations_days=60) == ["iterations_2026_03"]
+    assert (await shop.count("iterations"), await shop.count("CalculationLogs")) == (0, 2)
+
+
+async def test_months_that_ran_out_are_made_up_for(database: Database, databases: Databases, database_url: str) -> None:
+    owner = databases.owner_url(database_url)
+    shop = await open_shop(database)
+    await shop.promotion("off")
+    for number, month in enumerate((3, 7, 8)):
+        shop.now[0] = datetime(2026, month, 5, tzinfo=UTC)
+        await sold(shop, f"T{number}")
+    said = partitioned(owner, shop.now[0])
+    assert "iterations had no months any more; iterations_until_2026_09 has what was written since." in said
+    assert "iterations has months until 2026-11-01." in said
+    shop.later(days=30)
+    await sold(shop, "T4")
+    where = "SELECT tableoid::regclass::text AS part, count(*) FROM calculation_logs GROUP BY 1 ORDER BY 1"
+    assert await _rows(database_url, where) == [
+        ("calculation_logs_2026_03", 1), ("calculation_logs_2026_09", 1), ("calculation_logs_until_2026_09", 2),
+    ]  # fmt: skip
+    assert await _rows(database_url, "SELECT count(*) FROM calculation_logs_until_2026_09") == [(0,)], "by its own name"
+    assert partitioned(owner, shop.now[0])[0].endswith("has months until 2026-12-01.")
+
+
+async def test_rows_of_months_to_come_are_an_error_that_changes_nothing(
+    database: Database, databases: Databases, database_url: str
+) -> None:
+    owner = databases.owner_url(database_url)
+    shop = await open_shop(database)
+    await shop.promotion("off")
+    shop.now[0] = datetime(2026, 6, 5, tzinfo=UTC)  # its clock is wrong
+    await shop.price("T1", PRICED)
+    with pytest.raises(Conflict, match="iterations has rows of months to come") as caught:
+        partitioned(owner, APRIL)
+    assert caught.value.code == "ROWS_OF_MONTHS_TO_COME"
+    assert set(months_end(owner).values()) == {MAY}
+    assert await shop.count("iterations") == 1
+
+
+async def test_a_table_in_use_is_waited_for(database: Database, databases: Databases, database_url: str) -> None:
+    owner = databases.owner_url(database_url)
+    user = await asyncpg.connect(database_url)
+    ended = user.transaction()
+    await ended.start()
+    await user.execute("SELECT FROM iterations")
+    making = asyncio.create_task(asyncio.to_thread(partitioned, owner, APRIL))
+    looker = await asyncpg.connect(database_url)
+    while not await looker.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
+        await asyncio.wait([making], timeout=0.01)
+        assert not making.done()
+    await ended.rollback()
+    assert "iterations has months until 2026-07-01." in await making
+    await looker.close()
+    await user.close()
+
+
+def test_a_copy_with_partitions_is_whole(databases: Databases, database_url: str) -> None:
+    assert differences(databases.owner_url(database_url)) == []
+    _run(databases.owner_url(database_url), "DROP INDEX ix_iterations__created_at")
+    assert len(differences(databases.owner_url(database_url))) == 1
+
+
+def test_the_doctor_warns_before_the_months_run_out(database_url: str) -> None:
+    settings = Settings(database=database_url)
+    for at, verdict in ((MAY - 46 * DAY, Verdict.OK), (MAY - 45 * DAY, Verdict.WARN), (MAY + DAY, Verdict.WARN)):
+        (finding,) = (one for one in examine_database(settings, repeat(at).__next__) if one.check == "months")
+        assert (finding.verdict, "until 2026-05-01" in finding.message) == (verdict, True)
+
+
+def test_the_command_says_what_it_has_done(databases: Databases) -> None:
+    url = databases.create("postgresql")
+    command = ("db", "partition", "--months", "1", "--database-url", databases.owner_url(url))
+    said = promenade(*command).splitlines()
+    assert [one.split()[0] for one in said] == [name for name in BY_MONTH for _ in range(2)]
+    assert promenade(*command) == "Nothing is to be done.\n"
+    with pytest.raises(AssertionError, match="exited 2"):
+        promenade("db", "partition", "--database-url", "sqlite:///x.db")
+    databases.drop(url)
+
+
+async def _run_here(url: str, statement: str) -> None:
+    await asyncio.to_thread(_run, url, statement)
+
+
+async def _rows(url: str, statement: str) -> list[tuple[Any, ...]]:
+    connection = await asyncpg.connect(url)
+    await connection.execute("SET promenade.tenant = '*'")
+    rows = [tuple(row) for row in await connection.fetch(statement)]
+    await connection.close()
+    return rows

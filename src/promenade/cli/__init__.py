@@ -52,7 +52,7 @@ from promenade.cli.sync_link_commands import sync_link
 from promenade.cli.till_key_commands import till_key
 from promenade.cli.trust_commands import trust
 from promenade.errors import PromenadeError, Unavailable
-from promenade.settings import Settings, SettingsError
+from promenade.settings import KEEP_DAYS_MAX, Settings, SettingsError
 
 if TYPE_CHECKING:
     from promenade.store.driver.unit import Database
@@ -198,6 +198,44 @@ def db_grant(role: str, **options: Any) -> None:
     with database_errors():
         grant(settings.database_url, role)
     click.echo(f"{role} may now serve and work.")
+
+
+@db.command("partition")
+@click.option(
+    "--months",
+    type=click.IntRange(1, 120),
+    default=12,
+    show_default=True,
+    help="How many months after the current one there shall be.",
+)
+@click.option(
+    "--drop-evaluations-after-days",
+    "evaluations_days",
+    type=click.IntRange(31, KEEP_DAYS_MAX),
+    help="How long after its end a month of evaluations is dropped as a whole; default: once it is empty."
+    " Give the sum of the workers' --keep-sales-days and --keep-iterations-days, or more.",
+)
+@database_options
+def db_partition(months: int, evaluations_days: int | None, **options: Any) -> None:
+    """Partition large tables of PostgreSQL by month. Run it as the tables' owner, then once a month.
+
+    It makes the months to come, and drops those that are over and empty.
+    """
+    from promenade.clock import clock
+    from promenade.store.driver.faults import database_errors
+    from promenade.store.driver.postgresql.partitions import partition
+
+    settings = Settings(**options)
+    if settings.is_sqlite:
+        raise click.UsageError("SQLite has no partitions: give the --database-url of a PostgreSQL database.")
+    prepare_database(settings)
+    is_done = False
+    with database_errors():
+        for sentence in partition(settings.database_url, now=clock(), months=months, evaluations_days=evaluations_days):
+            click.echo(sentence)
+            is_done = True
+    if not is_done:
+        click.echo("Nothing is to be done.")
 
 
 @cli.group()

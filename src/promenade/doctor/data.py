@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from promenade.doctor.findings import CLOCKS_DIFFER, Finding, judge_clock
 from promenade.errors import Unavailable
@@ -12,6 +12,7 @@ from promenade.settings import Settings
 from promenade.store.driver.checkup import clock_of
 from promenade.store.driver.faults import database_errors
 from promenade.store.driver.migrations import HEAD, current
+from promenade.store.driver.postgresql.partitions import months_end
 from promenade.store.driver.postgresql.roles import needless_power
 from promenade.store.driver.session import open_database
 from promenade.store.driver.sqlite.files import file_of
@@ -19,6 +20,8 @@ from promenade.store.driver.unit import Database
 
 PATIENCE_SECONDS = 5.0
 """That the database may take to answer: somebody waits for the doctor."""
+_MONTHS_AHEAD = timedelta(days=45)
+"""How long there must be months for: a run of `promenade db partition` that was missed leaves time for another."""
 _DAMAGED = ("not a database", "malformed")  # as SQLite says it
 
 
@@ -35,7 +38,9 @@ def examine_database(settings: Settings, clock: Callable[[], datetime]) -> Seque
         with database_errors():
             revision = current(url, patience=PATIENCE_SECONDS)
             told = clock_of(url, patience=PATIENCE_SECONDS)
-            power = needless_power(url) if revision is not None and revision >= HEAD else None
+            is_current = revision is not None and revision >= HEAD
+            power = needless_power(url) if is_current else None
+            ends = months_end(url) if is_current else {}
     except Unavailable as error:
         if error.code == "SCHEMA_AHEAD":
             return [Finding.fail("schema", error.message, "Install the version that has upgraded it, or a newer one.")]
@@ -49,9 +54,19 @@ def examine_database(settings: Settings, clock: Callable[[], datetime]) -> Seque
         message = f"The role {power[0]} {power[1]}, so the database would not keep tenants apart for us."
         remedy = "Serve as a role that owns nothing: `promenade db grant ROLE` as the owner, then --database-url."
         findings.append(Finding.warn("role", message, remedy))
+    if ends:
+        findings.append(_months(ends, clock()))
     if told is not None:
         findings.append(_clock(told, clock(), is_file=file is not None))
     return findings
+
+
+def _months(ends: Mapping[str, datetime], now: datetime) -> Finding:
+    table = min(ends, key=lambda one: ends[one])
+    message = f"Tables are partitioned by month, {table} until {ends[table]:%Y-%m-%d}."
+    if ends[table] > now + _MONTHS_AHEAD:
+        return Finding.ok("months", message)
+    return Finding.warn("months", message, "Run `promenade db partition` as the owner of the tables, once a month.")
 
 
 def _remedy_of_file(message: str) -> str:

@@ -23,7 +23,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- if not .Values.publicUrl -}}{{- $missing = append $missing "publicUrl: how clients reach the service" -}}{{- end -}}
 {{- if not .Values.secrets.servingDatabaseUrl.name -}}{{- $missing = append $missing "secrets.servingDatabaseUrl.name: an existing Secret with the database address of the serving role" -}}{{- end -}}
 {{- if not .Values.secrets.metricsToken.name -}}{{- $missing = append $missing "secrets.metricsToken.name: an existing Secret with the token for /metrics" -}}{{- end -}}
-{{- if and .Values.upgrade.enabled (not .Values.secrets.ownerDatabaseUrl.name) -}}{{- $missing = append $missing "secrets.ownerDatabaseUrl.name: an existing Secret with the database address of the owner of the tables" -}}{{- end -}}
+{{- if and (or .Values.upgrade.enabled .Values.partitions.enabled) (not .Values.secrets.ownerDatabaseUrl.name) -}}{{- $missing = append $missing "secrets.ownerDatabaseUrl.name: an existing Secret with the database address of the owner of the tables" -}}{{- end -}}
 {{- if .Values.network.enabled -}}
 {{- if not .Values.network.clients -}}{{- $missing = append $missing "network.clients: from where requests come, or nobody gets in" -}}{{- end -}}
 {{- if not .Values.network.database.to -}}{{- $missing = append $missing "network.database.to: where the database is" -}}{{- end -}}

@@ -45,10 +45,12 @@ __all__ = [
     "SchemaAheadError",
     "current",
     "differences",
+    "give_up_soon",
     "head",
     "in_transaction",
     "is_behind",
     "upgrade",
+    "when_free",
 ]
 
 T = TypeVar("T")
@@ -85,20 +87,29 @@ def upgrade(url: str) -> None:
     keep_private(url)
     if url.startswith("sqlite") and _sqlite_revision(url) == HEAD:
         return
+    when_free(url, _upgrade)
+
+
+def when_free(url: str, work: Callable[[sa.Connection], T]) -> T:
+    """Run ``work`` as `in_transaction` does; for a minute, begin again if it gives up (`give_up_soon`).
+
+    Raises the driver's errors.
+    """
     end = time.monotonic() + _PATIENCE_SECONDS
-    while not _is_upgraded(url, is_last=time.monotonic() >= end):
+    while True:
+        is_last = time.monotonic() >= end
+        try:
+            return in_transaction(url, work)
+        except sa.exc.DBAPIError as error:
+            if is_last or getattr(error.orig, "sqlstate", None) not in _IN_USE:
+                raise
         time.sleep(_TABLE_SECONDS)
 
 
-def _is_upgraded(url: str, *, is_last: bool) -> bool:
-    """Upgrade, and return whether it was done: it is not if others use the tables, which raises at the last attempt."""
-    try:
-        in_transaction(url, _upgrade)
-    except sa.exc.DBAPIError as error:
-        if is_last or getattr(error.orig, "sqlstate", None) not in _IN_USE:
-            raise
-        return False
-    return True
+def give_up_soon(connection: sa.Connection) -> None:
+    """On PostgreSQL, let what follows in the transaction wait for a table for less time than a sale would."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{_TABLE_SECONDS}s'")
 
 
 def _sqlite_revision(url: str) -> str | None:
@@ -178,14 +189,22 @@ def differences(url: str) -> Sequence[Any]:
     from alembic.autogenerate import compare_metadata
     from alembic.runtime.migration import MigrationContext
 
+    from promenade.store.driver.months import differs_by_partitions
     from promenade.store.driver.schema import metadata
     from promenade.store.driver.text_index import is_of_model
 
-    options = {"compare_server_default": True, "include_object": is_of_model}
-    return in_transaction(
-        url,
-        lambda connection: compare_metadata(MigrationContext.configure(connection, opts=options), metadata),
-    )
+    def compare(connection: sa.Connection) -> Sequence[Any]:
+        differs = differs_by_partitions(connection)
+
+        def is_compared(found: Any, name: str | None, kind: str, reflected: bool, compared_to: Any) -> bool:
+            is_expected = compared_to is None and differs(found, str(name), kind)
+            return not is_expected and is_of_model(found, name, kind, reflected, compared_to)
+
+        options = {"compare_server_default": True, "include_object": is_compared}
+        found: Sequence[Any] = compare_metadata(MigrationContext.configure(connection, opts=options), metadata)
+        return found
+
+    return in_transaction(url, compare)
 
 
 def _scripts() -> ScriptDirectory:
@@ -217,8 +236,7 @@ def _upgrade(connection: sa.Connection) -> None:
         _create(connection)
     elif found < HEAD:
         copy_beside(str(connection.engine.url), f"before-{HEAD}")  # as it is: the lock is ours
-        if connection.dialect.name == "postgresql":
-            connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{_TABLE_SECONDS}s'")
+        give_up_soon(connection)
         _take_steps(connection)
 
 
