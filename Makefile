@@ -135,9 +135,9 @@ $(GENERATORS_READY): | $(BIN)/python
 	  then touch $@; \
 	else rm -rf $(GENERATORS); echo "no generators of clients: pip cannot fetch what requirements/generators.lock names; their tests are skipped"; fi
 
-# The files of a commit are the seed of its sample of cases and of the examples of its properties: the check of a commit
+# The code and the tests of a commit are the seed of its sample of cases and of the examples of its properties: its check
 # can be repeated, and another commit draws others. `make test` and `make soak` draw each time.
-CHECK_SEED = $(shell git rev-parse --verify --quiet 'HEAD^{tree}' | cksum | cut -d' ' -f1)
+CHECK_SEED = $(shell git rev-parse HEAD:packages HEAD:src HEAD:tests 2>&1 | cksum | cut -d' ' -f1)
 
 .PHONY: check
 check: export PROMENADE_TEST_SEED ?= $(CHECK_SEED)

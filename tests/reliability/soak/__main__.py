@@ -37,6 +37,7 @@ def main() -> None:
     parser.add_argument(
         "--chaos", action="store_true", help="kill processes, restart servers, fill the disk and move clocks meanwhile"
     )
+    parser.add_argument("--pace", type=float, default=3.0, help="seconds from one fault to the next")
     parser.add_argument("--services", type=int, default=2)
     parser.add_argument("--processes", type=int, default=1, help="of each service")
     parser.add_argument("--workers", type=int, default=2)
@@ -71,6 +72,7 @@ def _run(options: argparse.Namespace, seed: int, directory: Path, disk: SmallDis
             *(url, None if options.sqlite else valkey.url, directory, options.operations, seed, options.clients),
             layout=layout,
             with_chaos=options.chaos,
+            pace=options.pace,
             postgres=None if options.sqlite else postgres,
             valkey=None if options.sqlite else valkey,
             disk=disk,

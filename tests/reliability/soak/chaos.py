@@ -35,7 +35,7 @@ class Chaos:
     postgres: PostgresServer | None
     valkey: ValkeyServer | None
     disk: SmallDisk | None
-    pace: float = 3.0
+    pace: float
     done: Counter[str] = field(default_factory=Counter)
 
     async def run(self, stop: asyncio.Event) -> None:

@@ -47,6 +47,7 @@ class Plan:
     clients: int = 12
     layout: Layout = field(default_factory=Layout)
     with_chaos: bool = False
+    pace: float = 3.0  # seconds from one fault to the next
     trouble: Trouble | None = None
     postgres: PostgresServer | None = None
     valkey: ValkeyServer | None = None
@@ -98,7 +99,8 @@ async def soak(plan: Plan) -> Result:
 
 async def _loaded(plan: Plan, system: System, load: Load) -> dict[str, int]:
     """Run the load, with chaos if requested; return the number of faults by kind."""
-    chaos = Chaos(system, load.history, random.Random(f"chaos {plan.seed}"), plan.postgres, plan.valkey, plan.disk)
+    rng = random.Random(f"chaos {plan.seed}")
+    chaos = Chaos(system, load.history, rng, plan.postgres, plan.valkey, plan.disk, plan.pace)
     stop = asyncio.Event()
     breaking = asyncio.create_task(chaos.run(stop)) if plan.with_chaos else None
     try:
