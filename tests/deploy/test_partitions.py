@@ -156,6 +156,25 @@ async def _insert_at_once(database: Database, database_url: str, log: dict[str, 
     await looker.close()
 
 
+async def test_who_sells_meanwhile_sells_on(databases: Databases) -> None:
+    """With statements that the server has prepared for the tables as they were."""
+    url = databases.create("postgresql")
+    owner, own = databases.owner_url(url), await open_database(url)
+    shop = await open_shop(own)
+    await shop.promotion("off")
+    for number, days in enumerate((0, 30, 120)):
+        await sold(shop, f"T{number}")
+        await shop.work()
+        shop.later(days=days)
+        await asyncio.to_thread(partitioned, owner, shop.now[0])
+    await sold(shop, "T3")
+    await shop.work()
+    assert (await shop.count("iterations"), await shop.count("CalculationLogs")) == (4, 4)
+    assert {row.status for row in await shop.rows("side_effect_jobs")} == {"COMPLETED"}
+    await own.close()
+    databases.drop(url)
+
+
 async def test_a_month_goes_once_it_is_over_and_empty(
     database: Database, databases: Databases, database_url: str
 ) -> None:
