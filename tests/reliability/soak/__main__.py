@@ -33,6 +33,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="make soak", description="A mixed load, then every invariant is checked.")
     parser.add_argument("--operations", type=int, default=100_000)
     parser.add_argument("--clients", type=int, default=12)
+    parser.add_argument("--rate", type=float, default=None, help="operations a second at most")
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument(
         "--chaos", action="store_true", help="kill processes, restart servers, fill the disk and move clocks meanwhile"
@@ -70,6 +71,7 @@ def _run(options: argparse.Namespace, seed: int, directory: Path, disk: SmallDis
         url = databases.create("sqlite" if options.sqlite else "postgresql")
         plan = Plan(
             *(url, None if options.sqlite else valkey.url, directory, options.operations, seed, options.clients),
+            rate=options.rate,
             layout=layout,
             with_chaos=options.chaos,
             pace=options.pace,

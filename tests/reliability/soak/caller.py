@@ -6,7 +6,7 @@ import asyncio
 import json
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
@@ -96,7 +96,7 @@ class Caller:
     tokens: Tokens
     history: History
     rng: random.Random
-    spend: Callable[[], None]  # counts all calls of the load
+    spend: Callable[[], Awaitable[None]]  # counts all calls of the load, and keeps its pace
     _wires: list[Wire] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -115,7 +115,7 @@ class Caller:
         self, kind: str, method: str, path: str, body: Any = None, *, client: str = "till", **headers: str
     ) -> Answer:
         """Send one request and return its result; ``headers`` have underscores for dashes."""
-        self.spend()
+        await self.spend()
         sent = {"authorization": f"Bearer {await self.tokens.of(f'{self.tenant}-{client}')}"}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         content = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ from tests.reliability.soak.history import History
 from tests.reliability.soak.offices import Office
 from tests.reliability.soak.stores import Branch
 from tests.reliability.soak.tills import Shelf, Till
+from tests.reliability.soak.wire import pause
 
 __all__ = ["Load"]
 
@@ -39,19 +41,25 @@ _WEIGHTS = {
 
 @dataclass(slots=True)
 class Load:
-    """``operations`` calls by ``clients`` clients at the services on ``ports``; everything follows from ``seed``."""
+    """``operations`` calls by ``clients`` clients at the services on ``ports``; everything follows from ``seed``.
+
+    ``rate``: how many calls a second at most; None: as many as there can be.
+    """
 
     ports: Sequence[int]
     operations: int
     clients: int
     seed: int
+    rate: float | None = None
     history: History = field(default_factory=History)
     made: int = 0
+    _began: float = 0.0
     _awaited: list[tuple[int, asyncio.Event]] = field(default_factory=list)
 
     async def run(self) -> History:
         """Make all calls; clients complete the operations they have begun."""
         tokens = Tokens(self.ports)
+        self._began = time.monotonic()
         for tenant in TENANTS:
             for client in CLIENTS:
                 await tokens.of(f"{tenant}-{client}")
@@ -82,8 +90,12 @@ class Load:
         self._awaited.append((self.made + more, reached))
         await reached.wait()
 
-    def _spend(self) -> None:
+    async def _spend(self) -> None:
+        """Count a call, and wait until it is its turn."""
         self.made += 1
+        early = 0.0 if self.rate is None else self._began + self.made / self.rate - time.monotonic()
+        if early > 0:
+            await pause(early)
         for wanted, reached in self._awaited:
             if self.made >= wanted:
                 reached.set()

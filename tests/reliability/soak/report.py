@@ -59,9 +59,11 @@ def measure(history: History) -> Measured:
     )
 
 
-def report(history: History, seconds: float, settled: float, checks: dict[str, int], faults: Sequence[str]) -> str:
-    """Return the report as text. ``seconds`` is the duration of the load, ``settled`` the time until all work was
-    done.
+def report(
+    history: History, seconds: float, busy: float, settled: float, checks: dict[str, int], faults: Sequence[str]
+) -> str:
+    """Return the report as text. ``seconds`` is the duration of the load, ``busy`` the share of the processors' time
+    that the machine worked meanwhile, ``settled`` the time until all work was done.
     """
     measured = measure(history)
     lines = [
@@ -76,6 +78,7 @@ def report(history: History, seconds: float, settled: float, checks: dict[str, i
     lines.append("not done: " + ", ".join(f"{kind} {code or '-'} {n}" for (kind, code), n in said.most_common()))
     lines += [
         f"quiet {settled:.1f} s after the last answer; {history.not_sent} connections refused and made elsewhere",
+        f"processors    {100 * busy:8.1f} % busy",
         f"availability  {measured.availability:8.3f} %   target {TARGETS.availability} %",
         f"5xx           {measured.errors:8.3f} %   target below {TARGETS.errors} %",
         f"evaluate P50  {measured.evaluate_p50 * 1000:8.1f} ms",

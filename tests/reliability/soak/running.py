@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import random
 import time
 from collections.abc import Awaitable, Callable
@@ -14,6 +15,7 @@ from promenade.store.driver.session import open_database
 from tests.kit.databases import past_the_wall
 from tests.kit.moved_clock import MovedClock
 from tests.kit.postgres import PostgresServer
+from tests.kit.processor_time import busy_seconds
 from tests.kit.receiver import Receiver
 from tests.kit.valkey import ValkeyServer
 from tests.reliability.soak.books import Books
@@ -45,6 +47,7 @@ class Plan:
     operations: int
     seed: int
     clients: int = 12
+    rate: float | None = None  # calls a second at most
     layout: Layout = field(default_factory=Layout)
     with_chaos: bool = False
     pace: float = 3.0  # seconds from one fault to the next
@@ -78,10 +81,11 @@ async def soak(plan: Plan) -> Result:
         system = System(plan.database_url, plan.valkey_url, plan.directory, plan.layout, receiver, plan.clock)
         try:
             await system.start()
-            load = Load(system.ports, plan.operations, plan.clients, plan.seed)
-            began = time.monotonic()
+            load = Load(system.ports, plan.operations, plan.clients, plan.seed, plan.rate)
+            began, busy = time.monotonic(), busy_seconds()
             chaos = await _loaded(plan, system, load)
             seconds = time.monotonic() - began
+            busy = (busy_seconds() - busy) / (seconds * (os.cpu_count() or 1))
             await system.until_quiet(plan.quiet_seconds)
             settled = time.monotonic() - began - seconds
             codes = await asyncio.to_thread(system.stop)
@@ -91,7 +95,7 @@ async def soak(plan: Plan) -> Result:
         faults = [*load.history.faults, *books.faults]
         faults += [f"{name} ended with {code}" for name, code in codes.items() if code]
         faults += [f"traceback in {log}" for log in system.tracebacks()]
-    text = report(load.history, seconds, settled, dict(books.checked), faults)
+    text = report(load.history, seconds, busy, settled, dict(books.checked), faults)
     if chaos:
         text += f"\nbroken meanwhile: {chaos}"
     return Result(load.history, tuple(faults), chaos, text)
