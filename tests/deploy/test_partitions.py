@@ -63,6 +63,20 @@ def database_url(databases: Databases) -> Iterator[str]:
     databases.drop(made)
 
 
+@pytest.fixture
+def owner(databases: Databases, database_url: str) -> str:
+    """Return its URL for the owner of the tables."""
+    return databases.owner_url(database_url)
+
+
+@pytest.fixture
+async def shop(database: Database) -> Shop:
+    """Return a shop there, with a promotion."""
+    made = await open_shop(database)
+    await made.promotion("off")
+    return made
+
+
 def _run(url: str, statement: str) -> None:
     async def run() -> None:
         connection = await asyncpg.connect(url)
@@ -73,9 +87,9 @@ def _run(url: str, statement: str) -> None:
     asyncio.run(run())
 
 
-async def test_a_shop_with_partitioned_tables_sells_as_before(database: Database, database_url: str) -> None:
-    shop = await open_shop(database)
-    await shop.promotion("off")
+async def test_a_shop_with_partitioned_tables_sells_as_before(
+    shop: Shop, database: Database, database_url: str
+) -> None:
     priced = outcome((line("1", 1000, 1000, discount("off", ((1, 100),))),), (applied("off", 100),))
     first, second = [await shop.price("T1", priced) for _ in range(2)]
     assert (first, second) == (1, 2)
@@ -175,12 +189,7 @@ async def test_who_sells_meanwhile_sells_on(databases: Databases) -> None:
     databases.drop(url)
 
 
-async def test_a_month_goes_once_it_is_over_and_empty(
-    database: Database, databases: Databases, database_url: str
-) -> None:
-    owner = databases.owner_url(database_url)
-    shop = await open_shop(database)
-    await shop.promotion("off")
+async def test_a_month_goes_once_it_is_over_and_empty(shop: Shop, owner: str) -> None:
     await sold(shop, "T1")
     await _run_here(owner, "DELETE FROM iterations")
     assert dropped(owner, MARCH + DAY) == [f"{name}_until_2026_03" for name in BY_MONTH]
@@ -195,12 +204,7 @@ async def test_a_month_goes_once_it_is_over_and_empty(
     assert (await shop.count("iterations"), await shop.count("CalculationLogs")) == (1, 1)
 
 
-async def test_evaluations_go_by_whole_months_if_somebody_says_so(
-    database: Database, databases: Databases, database_url: str
-) -> None:
-    owner = databases.owner_url(database_url)
-    shop = await open_shop(database)
-    await shop.promotion("off")
+async def test_evaluations_go_by_whole_months_if_somebody_says_so(shop: Shop, owner: str) -> None:
     await sold(shop, "T1")
     await shop.price("T2", PRICED)
     late = APRIL + 60 * DAY
@@ -211,10 +215,7 @@ async def test_evaluations_go_by_whole_months_if_somebody_says_so(
     assert (await shop.count("iterations"), await shop.count("CalculationLogs")) == (0, 2)
 
 
-async def test_months_that_ran_out_are_made_up_for(database: Database, databases: Databases, database_url: str) -> None:
-    owner = databases.owner_url(database_url)
-    shop = await open_shop(database)
-    await shop.promotion("off")
+async def test_months_that_ran_out_are_made_up_for(shop: Shop, owner: str, database_url: str) -> None:
     for number, month in enumerate((3, 7, 8)):
         shop.now[0] = datetime(2026, month, 5, tzinfo=UTC)
         await sold(shop, f"T{number}")
@@ -231,12 +232,7 @@ async def test_months_that_ran_out_are_made_up_for(database: Database, databases
     assert partitioned(owner, shop.now[0])[0].endswith("has months until 2026-12-01.")
 
 
-async def test_rows_of_months_to_come_are_an_error_that_changes_nothing(
-    database: Database, databases: Databases, database_url: str
-) -> None:
-    owner = databases.owner_url(database_url)
-    shop = await open_shop(database)
-    await shop.promotion("off")
+async def test_rows_of_months_to_come_are_an_error_that_changes_nothing(shop: Shop, owner: str) -> None:
     shop.now[0] = datetime(2026, 6, 5, tzinfo=UTC)  # its clock is wrong
     await shop.price("T1", PRICED)
     with pytest.raises(Conflict, match="iterations has rows of months to come") as caught:
@@ -246,8 +242,7 @@ async def test_rows_of_months_to_come_are_an_error_that_changes_nothing(
     assert await shop.count("iterations") == 1
 
 
-async def test_a_table_in_use_is_waited_for(database: Database, databases: Databases, database_url: str) -> None:
-    owner = databases.owner_url(database_url)
+async def test_a_table_in_use_is_waited_for(owner: str, database_url: str) -> None:
     user = await asyncpg.connect(database_url)
     ended = user.transaction()
     await ended.start()
@@ -263,10 +258,10 @@ async def test_a_table_in_use_is_waited_for(database: Database, databases: Datab
     await user.close()
 
 
-def test_a_copy_with_partitions_is_whole(databases: Databases, database_url: str) -> None:
-    assert differences(databases.owner_url(database_url)) == []
-    _run(databases.owner_url(database_url), "DROP INDEX ix_iterations__created_at")
-    assert len(differences(databases.owner_url(database_url))) == 1
+def test_a_copy_with_partitions_is_whole(owner: str) -> None:
+    assert differences(owner) == []
+    _run(owner, "DROP INDEX ix_iterations__created_at")
+    assert len(differences(owner)) == 1
 
 
 def test_the_doctor_warns_before_the_months_run_out(database_url: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -49,8 +49,8 @@ def parts_of(connection: sa.Connection, table: str) -> Sequence[Part]:
 
 
 def end_of(parts: Sequence[Part]) -> datetime:
-    """Return the first moment for which there is no month."""
-    return max(part.end for part in parts if part.end is not None)
+    """Return the first moment for which there is no month; the beginning of time if there is none at all."""
+    return max((part.end for part in parts if part.end is not None), default=datetime.min.replace(tzinfo=UTC))
 
 
 def differs_by_partitions(connection: sa.Connection) -> Callable[[Any, str, str], bool]:
