@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import repeat
+from pathlib import Path
 from typing import Any
 
 import asyncpg
@@ -280,6 +281,12 @@ def test_the_command_says_what_it_has_done(databases: Databases) -> None:
     with pytest.raises(AssertionError, match="exited 2"):
         promenade("db", "partition", "--database-url", "sqlite:///x.db")
     databases.drop(url)
+
+
+def test_the_page_names_the_tables() -> None:
+    page = (Path(__file__).parent.parent.parent / "docs/how-to/scaling-out.md").read_text(encoding="utf-8")
+    section = page.partition("## Logs partitioned by month")[2].partition("\n## ")[0]
+    assert [name for name in BY_MONTH if f"`{name}`" not in section] == []
 
 
 async def _run_here(url: str, statement: str) -> None:
