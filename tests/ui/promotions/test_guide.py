@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.ui.desk import WAIT_MS, Desk, Shop, choose, wait_until
+from tests.ui.desk import WAIT_MS, Desk, Held, Shop, choose, wait_until
 from tests.ui.promotions.test_page import id_of, promotion
 from tests.ui.rules.page import rules_of, stored
 from tests.ui.test_by_keyboard import tab_to
@@ -177,6 +177,19 @@ def test_the_way_is_gone_by_keyboard_alone(desk: Desk) -> None:
     expect(page.locator(f"{HERE}statusNow")).to_contain_text("Active")
     assert promotion(desk.shop, id_of(page))["validFrom"] is not None
     assert len(linked(desk.shop, "BudgetPromotions", "budget", id_of(page))) == 1
+
+
+def test_who_saves_at_once_waits_for_the_usual_currency(desk: Desk) -> None:
+    page = begin(desk, "Percentage on a group", "administrator")
+    page.locator(f"{HERE}whatRules").get_by_label("Discount or price").fill("10")
+    held = Held(page, "**/admin/PosGroups?**", "groupby")
+    page.get_by_role("button", name="New budget").click()
+    page.get_by_label("Amount", exact=True).fill("500")
+    page.locator(f"{HERE}save").click()
+    held.wait_for_one().continue_()
+    page.locator(f"{HERE}edit").wait_for()
+    (budget,) = linked(desk.shop, "BudgetPromotions", "budget", id_of(page))
+    assert budget["currency"] == "EUR"
 
 
 @pytest.mark.parametrize(("language", "card"), [("en", "Bundle price"), ("de", "Preis für ein Bündel")])

@@ -4,6 +4,7 @@ sap.ui.define(
     "sap/m/Input",
     "sap/m/VBox",
     "promenade/generic/Format",
+    "promenade/generic/Lookups",
     "promenade/net/Ids",
     "promenade/promotions/AskedBudget",
     "promenade/promotions/Creating",
@@ -11,7 +12,7 @@ sap.ui.define(
     "promenade/promotions/usualCurrency",
     "promenade/rules/Types"
   ],
-  function (HBox, Input, VBox, Format, Ids, AskedBudget, Creating, Texts, usualCurrency, Types) {
+  function (HBox, Input, VBox, Format, Lookups, Ids, AskedBudget, Creating, Texts, usualCurrency, Types) {
     "use strict";
 
     const AMOUNT = /^\d{1,12}(\.\d{1,2})?$/;
@@ -35,7 +36,13 @@ sap.ui.define(
       async begin(currency) {
         this._amount.setValue("").setValueState("None");
         this._currency.setValue(currency || "").setValueState("None");
-        const found = currency || (await usualCurrency().catch(() => "")); // without one it is typed
+        if (!currency) {
+          await Lookups.during(this._takeUsualCurrency()); // who saves at once waits for it
+        }
+      }
+
+      async _takeUsualCurrency() {
+        const found = await usualCurrency().catch(() => ""); // without one it is typed
         if (!this._currency.getValue()) {
           this._currency.setValue(found);
           this._onChange();
