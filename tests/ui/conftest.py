@@ -10,13 +10,13 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, Error, expect, sync_playwright
 
 from promenade.app import opened_context
 from promenade.cli.console import prepare_database
@@ -41,6 +41,31 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(HERE):
             item.add_marker(pytest.mark.timeout(TEST_SECONDS_MAX), append=False)
+
+
+# What a person would see at a glance when something does not come: where they are, what is wrong, what is asked.
+AT_A_GLANCE = """() => [
+  location.href,
+  "focus: " + (document.activeElement?.outerHTML || "").slice(0, 300),
+  ...[...document.querySelectorAll("[aria-invalid=true], [role=dialog], [role=alertdialog], .sapMMessageToast")]
+    .filter((one) => one.checkVisibility())
+    .map((one) => one.value === undefined ? one.innerText.slice(0, 500) : "wrong: " + one.id + " " + one.value),
+].join("\\n")"""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add to the report of a failed test what its pages show."""
+    report = yield
+    sat = [one for one in getattr(item, "funcargs", {}).values() if isinstance(one, Desk)]
+    if call.when == "call" and report.failed:
+        for page in [page for desk in sat for page in desk.pages()]:
+            with suppress(Error):  # a page that has crashed says nothing
+                report.sections.append(("page", page.evaluate(AT_A_GLANCE)))
+        report.sections += [("complaints of pages", "\n".join(desk.complaints)) for desk in sat if desk.complaints]
+    return report
 
 
 Known = dict[str, dict[str, tuple[str, str]]]

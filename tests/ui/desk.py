@@ -254,6 +254,10 @@ class Desk:
         """Fail if a page recorded an error."""
         assert not self.complaints, "\n".join(self.complaints)
 
+    def pages(self) -> list[Page]:
+        """Return all open pages."""
+        return [page for context in self._contexts for page in context.pages]
+
     def close(self) -> None:
         """Close all pages."""
         for context in self._contexts:
