@@ -233,13 +233,19 @@ async def test_months_that_ran_out_are_made_up_for(shop: Shop, owner: str, datab
     assert partitioned(owner, shop.now[0])[0].endswith("has months until 2026-12-01.")
 
 
-async def test_rows_of_months_to_come_are_an_error_that_changes_nothing(shop: Shop, owner: str) -> None:
+async def test_rows_of_months_to_come_are_an_error_of_their_table_alone(shop: Shop, owner: str) -> None:
     shop.now[0] = datetime(2026, 6, 5, tzinfo=UTC)  # its clock is wrong
     await shop.price("T1", PRICED)
-    with pytest.raises(Conflict, match="iterations has rows of months to come") as caught:
-        partitioned(owner, APRIL)
+    told = partition(owner, now=APRIL, months=2)
+    said: list[str] = []
+    with pytest.raises(Conflict, match="iterations: rows of months to come") as caught:
+        said += told
     assert caught.value.code == "ROWS_OF_MONTHS_TO_COME"
-    assert set(months_end(owner).values()) == {MAY}
+    ends = dict(months_end(owner))
+    assert ends.pop("iterations") == MAY
+    assert set(ends.values()) == {datetime(2026, 7, 1, tzinfo=UTC)}
+    assert sum("has months until 2026-07-01." in one for one in said) == len(ends)
+    assert "audit_logs_until_2026_03 is dropped." in said
     assert await shop.count("iterations") == 1
 
 

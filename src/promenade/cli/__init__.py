@@ -206,7 +206,7 @@ def db_grant(role: str, **options: Any) -> None:
     type=click.IntRange(1, 120),
     default=12,
     show_default=True,
-    help="How many months after the current one there shall be.",
+    help="How many months after the current one to make.",
 )
 @click.option(
     "--drop-evaluations-after-days",

@@ -61,22 +61,26 @@ def partition(url: str, *, now: datetime, months: int, evaluations_days: int | N
     each change. ``evaluations_days`` after its end, a month of evaluations is dropped though it is not empty, unless it
     has one whose transaction was not confirmed.
 
-    Raises Conflict (ROWS_OF_MONTHS_TO_COME) if a wrong clock wrote rows for months that are made now, and the driver's
-    errors, also if others use a table for a minute without a pause.
+    Raises Conflict (ROWS_OF_MONTHS_TO_COME), once all else is done, for tables where a wrong clock wrote rows of months
+    that are made now, which stay as they are; and at once the driver's errors, also if others use a table for a minute
+    without a pause.
     """
     last = _month(now, months + 1)
+    ahead = []
     for table in in_transaction(url, lambda connection: _tables_without(connection, last)):
         try:
             yield from when_free(url, partial(_prepare, table=table, now=now, last=last))
         except sa.exc.IntegrityError as error:
             if getattr(error.orig, "sqlstate", None) != _OUT_OF_BOUNDS:
                 raise
-            message = f"{table} has rows of months to come, which a wrong clock wrote: correct or delete them first."
-            raise Conflict("ROWS_OF_MONTHS_TO_COME", message) from error
+            ahead.append(table)
     kept = None if evaluations_days is None else timedelta(days=evaluations_days)
     for table, name, is_empty in in_transaction(url, lambda connection: _months_over(connection, now, kept)):
         if when_free(url, partial(_drop, table=table, name=name, must_be_empty=is_empty)):
             yield f"{name} is dropped."
+    if ahead:
+        written = "rows of months to come, which a wrong clock wrote: correct or delete them first."
+        raise Conflict("ROWS_OF_MONTHS_TO_COME", f"{', '.join(ahead)}: {written}")
 
 
 def _tables_without(connection: sa.Connection, last: datetime) -> Sequence[str]:
