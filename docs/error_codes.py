@@ -124,6 +124,7 @@ PUBLIC = (
     "!promenade/web/access/local_requests",
     "!promenade/web/access/login_throttle",
     "!promenade/web/access/own_password",
+    "!promenade/web/access/own_sessions",
     "!promenade/web/access/till_keys",
     "!promenade/web/http/numbers",
     "!promenade/web/coupons/",

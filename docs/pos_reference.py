@@ -17,6 +17,7 @@ from promenade.settings import Settings
 from promenade.web.access.issuer import Issuer, SecretResponse, TokenResponse
 from promenade.web.access.oauth import OAuthError
 from promenade.web.access.own_password import OwnPassword, PasswordChange
+from promenade.web.access.own_sessions import OwnSessions, SessionList, SessionsEnd
 from promenade.web.coupons.endpoints import PosCoupons
 from promenade.web.coupons.messages import OPERATIONS
 from promenade.web.http.endpoint import Endpoint
@@ -72,6 +73,8 @@ _CONTRACTS: dict[str, tuple[str, type[Struct] | None, type[Struct] | str | None]
     "_session": (_OPEN, None, TokenResponse),
     "_sign_out": (_OPEN, None, "204"),
     "_change_password": ("any, of a person", PasswordChange, "204"),
+    "_list_sessions": ("any, of a person", None, SessionList),
+    "_end_sessions": ("any, of a person", SessionsEnd, "204"),
     "_accept": (_OPEN, None, "HTML"),
     "_show": (_OPEN, None, "HTML"),
     "_document": (_POS, None, "JSON; `$metadata` in XML or JSON"),
@@ -100,6 +103,7 @@ def services() -> str:
         *issuer.endpoints(),
         *[one for one in Login(issuer, none, issuer_url="", base_url="").endpoints() if one.route in _OF_LOGIN],
         *OwnPassword(none, issuer, none).endpoints(),
+        *OwnSessions(none, issuer, none).endpoints(),
         *Invitations(none, cast("Any", _NoCounts()), base_url="").endpoints(),
         *PosMetadata(none).endpoints(),
     ]
@@ -157,7 +161,7 @@ def shapes() -> str:
         *[(f"Coupons: {name}", (operation.request, operation.response)) for name, operation in OPERATIONS.items()],
         *[(f"Articles: {name}", (one.request, one.response)) for name, one in ARTICLE_OPERATIONS.items()],
         ("Health and heartbeat", (Health, Live, Heartbeat)),
-        ("Tokens", (TokenResponse, SecretResponse, PasswordChange, OAuthError)),
+        ("Tokens", (TokenResponse, SecretResponse, PasswordChange, SessionList, SessionsEnd, OAuthError)),
     ]
     for title, roots in titled:
         parts.append(f"## {title}")

@@ -259,7 +259,7 @@ class NoClients(IssuerStore):
     async def set_up_app(self, secret: str, key: str, code: str) -> str | None:
         return None
 
-    async def renew(self, cookie: str) -> SignedIn | None:
+    async def renew(self, cookie: str, browser: str | None) -> SignedIn | None:
         return None
 
 

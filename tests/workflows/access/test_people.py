@@ -21,7 +21,7 @@ from promenade.workflows.access.clients import create_client
 from promenade.workflows.access.guessable import COMMON
 from promenade.workflows.access.one_time_codes import code_at, step_of, text_of_key
 from promenade.workflows.access.passwords import NOBODYS, Passwords, require_unguessable
-from promenade.workflows.access.people import Chosen, People, SettingUp, change_person, invite_person
+from promenade.workflows.access.people import Chosen, OwnSession, People, SettingUp, change_person, invite_person
 from promenade.workflows.access.person_sessions import SessionDirectory, SignedIn, end_session, renew_session
 from promenade.workflows.access.tenants import create_tenant
 from promenade.workflows.authoring import Authoring
@@ -455,6 +455,39 @@ async def test_the_own_password_is_changed_only_by_who_knows_it(house: House) ->
             await house.people.change_password(session_id, PASSWORD, NEXT)
     assert await house.sign_in() is not None
     assert await house.renew(cookie) is not None
+
+
+async def test_a_person_sees_their_sessions_and_ends_some_with_the_password(house: House) -> None:
+    for name in ("rosa", "karl"):
+        await house.settle(name)
+    foreign = await house.renew(await house.sign_in(name="karl") or "")
+    began = house.at
+    (first, first_cookie), (second, second_cookie) = [await house.signed_in() for _ in range(2)]
+    house.at += timedelta(minutes=50)
+    assert await renew_session(house.database, second_cookie, new_id=new_id, at=house.at, browser="Firefox, Windows")
+    assert foreign is not None
+    assert await house.people.sessions(second) == [
+        OwnSession(second, "Firefox, Windows", began, house.at, began + timedelta(hours=12), is_this=True),
+        OwnSession(first, None, began, began, began + timedelta(hours=12), is_this=False),
+    ]
+    assert not await house.people.end_sessions(second, "another horse", [first])
+    assert await house.people.end_sessions(second, PASSWORD, [foreign.session_id, "made-up"])
+    assert await house.renew(foreign.cookie or "") is not None
+    assert len(await house.people.sessions(second)) == 2
+    assert await house.people.end_sessions(second, PASSWORD, [first, second])
+    assert await house.renew(first_cookie) is None
+    with pytest.raises(Unauthorized):
+        await house.people.sessions(second)
+    with pytest.raises(Unauthorized):
+        await house.people.end_sessions(second, PASSWORD, [])
+
+
+async def test_a_session_that_was_not_used_for_an_hour_is_not_told(house: House) -> None:
+    await house.settle()
+    await house.signed_in()
+    house.at += timedelta(hours=1)
+    own, _ = await house.signed_in()
+    assert [one.id for one in await house.people.sessions(own)] == [own]
 
 
 async def test_of_two_changes_at_a_time_one_counts(house: House) -> None:

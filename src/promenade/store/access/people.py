@@ -173,6 +173,19 @@ async def find_session(session: Session, session_id: str) -> Row[Any] | None:
     return rows[0] if rows else None
 
 
+async def read_sessions(session: Session, person_id: str) -> Sequence[Row[Any]]:
+    """Return a person's sessions, of the session's tenant, the one used last first; some may have ended."""
+    columns = [_SESSIONS.c[name] for name in ("id", "began_at", "renewed_at", "ends_at", "browser")]
+    own = select(*columns).where(_SESSIONS.c.person_id == person_id)
+    return await session.execute(own.order_by(_SESSIONS.c.renewed_at.desc(), _SESSIONS.c.id))
+
+
+async def delete_own_sessions(session: Session, person_id: str, session_ids: Collection[str]) -> None:
+    """End those of a person's sessions, of the session's tenant."""
+    chosen = (_SESSIONS.c.person_id == person_id, _SESSIONS.c.id.in_(session_ids))
+    await session.rowcount(delete(_SESSIONS).where(*chosen))
+
+
 async def rotate_session(session: Session, session_id: str, digest: str, values: Mapping[str, Any]) -> bool:
     """Replace a session's secret, which becomes the former one; return whether ``digest`` was its."""
     statement = update(_SESSIONS).where(_SESSIONS.c.id == session_id, _SESSIONS.c.secret_digest == digest)

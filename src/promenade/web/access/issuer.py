@@ -24,6 +24,7 @@ from promenade.model.access.clients import SCOPES
 from promenade.model.access.people import user_name_of
 from promenade.web.access.attempts import Attempts, Counts, network_of
 from promenade.web.access.auth import SESSION_CLAIM
+from promenade.web.access.browsers import browser_of
 from promenade.web.access.oauth import (
     BACK_OFFICE,
     NO_STORE,
@@ -96,8 +97,8 @@ class IssuerStore(Protocol):
         """Replace a client's secret by one that it has made."""
         ...
 
-    async def renew(self, cookie: str) -> SignedIn | None:
-        """Return whose session this cookie is of, with the next cookie."""
+    async def renew(self, cookie: str, browser: str | None) -> SignedIn | None:
+        """Return whose session this cookie is of, with the next cookie, for the browser that shows it."""
         ...
 
 
@@ -266,7 +267,7 @@ class Issuer:
         """
         require_own_page(scope, self._base_url)
         cookie = self.cookie_of(scope)
-        found = await self._store.renew(cookie) if cookie else None
+        found = await self._store.renew(cookie, browser_of(scope)) if cookie else None
         if found is not None:
             return await self._granted_token(scope, found, found.scopes)
         headers = [*NO_STORE]

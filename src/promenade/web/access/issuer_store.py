@@ -99,9 +99,10 @@ class DatabaseIssuerStore:
         """Store a person's app and return the cookie of a new session; None: the code is wrong. Raises NotFound."""
         return await self.people.set_up_app(secret, key, code)
 
-    async def renew(self, cookie: str) -> SignedIn | None:
-        """Return whose session this cookie is of, with the next cookie."""
-        return await renew_session(self._database, cookie, new_id=self._new_id, at=self._clock())
+    async def renew(self, cookie: str, browser: str | None) -> SignedIn | None:
+        """Return whose session this cookie is of, with the next cookie, for the browser that shows it."""
+        at = self._clock()
+        return await renew_session(self._database, cookie, new_id=self._new_id, at=at, browser=browser)
 
     async def end(self, cookie: str) -> None:
         """End the session of a cookie."""

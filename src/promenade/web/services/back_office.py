@@ -34,6 +34,7 @@ from promenade.workflows.authoring.approvals import Policy, read_policy
 
 POS_READER, PUBLIC_READ, PUBLIC_WRITE = "svc.POSReader", "PublicApi.Read", "PublicApi.Write"
 PERSON_PASSWORD, STORE_PASSWORD = "/oauth/password", "/local-admin/password"
+OWN_SESSIONS = "/oauth/sessions"
 _ROOT = "/ui"
 _TYPES = {
     ".js": b"text/javascript; charset=utf-8",
@@ -80,6 +81,7 @@ class Me(msgspec.Struct, frozen=True, rename="camel"):
     sets: dict[str, list[str]]  #: Entity set of administration -> `create`, `update`, `delete`.
     approval_is_binding: bool  #: Whether promotions run only with an approval by somebody else than their authors.
     password_address: str | None  #: Where the user changes their own password; null: the user has none here.
+    sessions_address: str | None  #: Where the user sees their own sessions, and ends them; null: they have none here.
     may_decide: bool  #: Whether the user may approve and reject promotions, those of others where it is binding.
 
 
@@ -154,6 +156,7 @@ def _me(caller: Caller, edition: str, policy: Policy, issues_tokens: bool) -> Me
         sets=sets,
         approval_is_binding=policy.is_binding,
         password_address=STORE_PASSWORD if is_store else PERSON_PASSWORD if caller.session_id is not None else None,
+        sessions_address=None if caller.session_id is None else OWN_SESSIONS,
         may_decide=not scopes.isdisjoint(deciding),
     )
 

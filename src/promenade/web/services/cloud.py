@@ -196,14 +196,16 @@ class CloudService:
         if self._settings.jwks_url is not None:
             return endpoints, {}
         from promenade.web.access.own_password import OwnPassword
+        from promenade.web.access.own_sessions import OwnSessions
         from promenade.web.services.invitation import Invitations
         from promenade.web.services.login import Login
 
         store, base_url = self._issuer_store, self._settings.base_url
         login = Login(self._issuer, store, issuer_url=self._settings.issuer_url, base_url=base_url)
         invitations = Invitations(store.people, self._context.cache, base_url=base_url)
-        own = OwnPassword(self._authenticator, self._issuer, store.people)
-        endpoints += [*self._issuer.endpoints(), *login.endpoints(), *own.endpoints(), *invitations.endpoints()]
+        own = [one(self._authenticator, self._issuer, store.people) for one in (OwnPassword, OwnSessions)]
+        for one in (self._issuer, login, *own, invitations):
+            endpoints += one.endpoints()
         return endpoints, {}
 
     @cached_property

@@ -26,6 +26,7 @@ from starlette.types import Receive, Scope
 
 from promenade.errors import Forbidden, NotFound, PromenadeError, TooMany
 from promenade.log import Logger
+from promenade.web.access.browsers import browser_of
 from promenade.web.access.issuer import Issuer
 from promenade.web.access.issuer_store import DatabaseIssuerStore
 from promenade.web.access.oauth import (
@@ -187,7 +188,7 @@ class Login:
         typed = _Typed(form.get("username", "").strip(), form.get("tenant", "").strip())
         address = address_of(scope)
         try:
-            found = await self._found(address, typed, form)
+            found = await self._found(scope, typed, form)
         except TooMany as error:
             return await self._shown(scope, typed, *_waiting(error))
         if found is None:
@@ -214,7 +215,7 @@ class Login:
         if who is not None and cookie is None:
             _log.warning("app.refused", user=who.user_name, tenant=who.tenant_id, address=address)
             return self._app_form(scope, who, key, 401, ("CODE_WRONG", {}))
-        found = None if cookie is None else await self._store.renew(cookie)
+        found = None if cookie is None else await self._store.renew(cookie, browser_of(scope))
         if who is None or found is None:
             return await self._shown(scope, _Typed(), 401, ("setUpEnded", {}))
         _log.info("app.set_up", user=who.user_name, tenant=who.tenant_id, address=address)
@@ -238,14 +239,14 @@ class Login:
         return back
 
     async def _found(
-        self, address: str, typed: _Typed, form: Mapping[str, str]
+        self, scope: Scope, typed: _Typed, form: Mapping[str, str]
     ) -> Client | SignedIn | SettingUp | None:
         """Return who logs in, a person with a new session in place of the browser's former one."""
         tenants = [typed.tenant] if typed.tenant else await self._store.people.tenants()
         tenant_id = tenants[0] if len(tenants) == 1 else ""
         password, code = form.get("password", ""), form.get("code", "")
-        found = await self._issuer.log_in(address, tenant_id, typed.user_name, password, code)
-        return await self._store.renew(found) if isinstance(found, str) else found
+        found = await self._issuer.log_in(address_of(scope), tenant_id, typed.user_name, password, code)
+        return await self._store.renew(found, browser_of(scope)) if isinstance(found, str) else found
 
     def _back(self, asked: _LoginRequest, **answered: str) -> Answer:
         """Redirect to the back office, identifying the issuer (RFC 9207)."""

@@ -6,7 +6,7 @@ shown the password, needs an app and has none sets it up before anything else, w
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,7 +21,7 @@ from promenade.store.authoring.trail import Subject, trail_entry, write_trail
 from promenade.store.driver.unit import Database, Session
 from promenade.workflows.access.one_time_codes import is_key, step_of
 from promenade.workflows.access.passwords import NOBODYS, Passwords, check_password, hash_password
-from promenade.workflows.access.person_sessions import begin_session, read_session
+from promenade.workflows.access.person_sessions import begin_session, list_sessions, read_session
 
 if TYPE_CHECKING:
     from promenade.workflows.authoring import Authoring
@@ -57,6 +57,18 @@ class SettingUp:
     secret: str
     tenant_id: str
     user_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSession:
+    """Where a person is signed in: a browser, or None where it has not said which; ``is_this``: the one that asks."""
+
+    id: str
+    browser: str | None
+    began_at: datetime
+    renewed_at: datetime
+    ends_at: datetime
+    is_this: bool
 
 
 class People:
@@ -158,14 +170,7 @@ class People:
         TooMany (TOO_MANY_ATTEMPTS) if too many passwords are being verified.
         """
         at = self._clock()
-
-        async def read(session: Session) -> Any:
-            found = await read_session(session, session_id, at)
-            return None if found is None else await store.find_person(session, found.tenant_id, found.user_name)
-
-        person = await self._database.read(read, system=True)
-        if person is None:
-            raise Unauthorized("UNAUTHORIZED", "The sign-in has ended.")
+        person = await self._signed_in(session_id, at)
         if not await self._passwords.verify(password, person.password_hash or NOBODYS):
             return False
         if check_password(new_password, "newPassword") == check_password(password):
@@ -181,6 +186,48 @@ class People:
             return True
 
         return await self._database.write(write, tenant=person.tenant_id)
+
+    async def sessions(self, session_id: str) -> list[OwnSession]:
+        """Return where the person is signed in who has this session, the one used last first.
+
+        Raises Unauthorized (UNAUTHORIZED) if it has ended.
+        """
+        at = self._clock()
+        person = await self._signed_in(session_id, at)
+
+        async def read(session: Session) -> list[OwnSession]:
+            return [
+                OwnSession(one.id, one.browser, one.began_at, one.renewed_at, one.ends_at, one.id == session_id)
+                for one in await list_sessions(session, person.id, at)
+            ]
+
+        return await self._database.read(read, tenant=person.tenant_id)
+
+    async def end_sessions(self, session_id: str, password: str, ended: Collection[str]) -> bool:
+        """End those of the sessions of the person who has this session; others, and what has ended, are passed over.
+
+        False: ``password`` is not the person's. Raises Unauthorized (UNAUTHORIZED) if this session has ended, and
+        TooMany (TOO_MANY_ATTEMPTS) if too many passwords are being verified.
+        """
+        person = await self._signed_in(session_id, self._clock())
+        if not await self._passwords.verify(password, person.password_hash or NOBODYS):
+            return False
+        await self._database.write(
+            lambda session: store.delete_own_sessions(session, person.id, ended), tenant=person.tenant_id
+        )
+        return True
+
+    async def _signed_in(self, session_id: str, at: datetime) -> Any:
+        """Return the row of the person who has a session. Raises Unauthorized."""
+
+        async def read(session: Session) -> Any:
+            found = await read_session(session, session_id, at)
+            return None if found is None else await store.find_person(session, found.tenant_id, found.user_name)
+
+        person = await self._database.read(read, system=True)
+        if person is None:
+            raise Unauthorized("UNAUTHORIZED", "The sign-in has ended.")
+        return person
 
     async def invited(self, invitation: str) -> Invited:
         """Return whom a link is for. Raises NotFound (INVITATION_INVALID) if it has been used or has expired."""

@@ -53,8 +53,13 @@ async def begin_session(session: Session, person_id: str, *, new_id: Callable[[]
     return f"{key}.{secret}"
 
 
-async def renew_session(database: Database, cookie: str, *, new_id: Callable[[], str], at: datetime) -> SignedIn | None:
-    """Return whose cookie this is, with the next one; None: its session has ended, or ends now."""
+async def renew_session(
+    database: Database, cookie: str, *, new_id: Callable[[], str], at: datetime, browser: str | None = None
+) -> SignedIn | None:
+    """Return whose cookie this is, with the next one; None: its session has ended, or ends now.
+
+    ``browser``: which one shows the cookie, in 40 characters at most.
+    """
     key, _, secret = cookie.partition(".")
     session_id, shown, following = _id_of(key), digest_of(secret), secret_of(new_id)
 
@@ -62,10 +67,13 @@ async def renew_session(database: Database, cookie: str, *, new_id: Callable[[],
         found = await store.find_session(session, session_id)
         if found is None or not _is_alive(found, at):
             return None
-        values = {"secret_digest": digest_of(following), "former_until": at + timedelta(seconds=FORMER_SECONDS)}
-        if not _is_renewed(found, at) and await store.rotate_session(
-            session, session_id, shown, {**values, "renewed_at": at}
-        ):
+        values = {
+            "secret_digest": digest_of(following),
+            "former_until": at + timedelta(seconds=FORMER_SECONDS),
+            "renewed_at": at,
+            "browser": browser,
+        }
+        if not _is_renewed(found, at) and await store.rotate_session(session, session_id, shown, values):
             return _signed_in(found, f"{key}.{following}")
         # Read again: another process may have replaced the secret since.
         found = await store.find_session(session, session_id)
@@ -90,6 +98,11 @@ async def read_session(session: Session, session_id: str, at: datetime) -> Signe
     """Return who has a session; None: it has ended."""
     found = await store.find_session(session, session_id)
     return _signed_in(found, None) if found is not None and _is_alive(found, at) else None
+
+
+async def list_sessions(session: Session, person_id: str, at: datetime) -> list[Any]:
+    """Return a person's sessions that have not ended, in a unit of the person's tenant, the one used last first."""
+    return [one for one in await store.read_sessions(session, person_id) if _is_alive(one, at)]
 
 
 class SessionDirectory:

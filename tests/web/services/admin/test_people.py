@@ -285,6 +285,46 @@ def test_a_change_of_password_names_what_is_missing(
     assert said(browser.ask("/oauth/password", "POST", body)) == (400, "VALIDATION_FAILED", target)
 
 
+def test_a_person_sees_where_they_are_signed_in_and_ends_it_there(admin: Admin, browser: Browser) -> None:
+    made = settled(admin, browser)
+    browser.sign_in(made["userName"])
+    assert browser.ask("/ui/me").json()["sessionsAddress"] == "/oauth/sessions"
+    with admin.service.client(headers={"user-agent": "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0) Safari/604.1"}) as http:
+        other = Browser(http).sign_in(made["userName"])
+        answer = browser.ask("/oauth/sessions")
+        assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store")
+        own, foreign = sorted(answer.json()["sessions"], key=lambda one: not one["isThis"])
+        assert (own["isThis"], own["browser"]) == (True, None)
+        assert (foreign["isThis"], foreign["browser"]) == (False, "Safari, iPhone")
+        assert set(foreign) == {"id", "browser", "beganAt", "usedAt", "endsAt", "isThis"}
+        body = {"password": "another horse", "sessions": [foreign["id"]]}
+        assert said(browser.ask("/oauth/sessions/end", "POST", body)) == (400, "PASSWORD_WRONG", "password")
+        assert other.renew().status_code == 200
+        done = browser.ask("/oauth/sessions/end", "POST", {**body, "password": PASSWORD})
+        assert (done.status_code, done.content) == (204, b"")
+        assert other.renew().status_code == 204
+    assert browser.renew().status_code == 200
+    assert said(admin.get("/oauth/sessions")) == (403, "NO_SESSIONS", None)
+    assert said(admin.post("/oauth/sessions/end", body)) == (403, "NO_SESSIONS", None)
+    assert admin.get("/ui/me").json()["sessionsAddress"] is None
+
+
+@pytest.mark.parametrize(
+    ("body", "target"),
+    [
+        ({"password": PASSWORD}, "sessions"),
+        ({"sessions": []}, "password"),
+        ({"password": PASSWORD, "sessions": "all"}, "sessions"),
+        ({"password": PASSWORD, "sessions": [1]}, "sessions"),
+        ({"password": PASSWORD, "sessions": ["x"] * 1001}, "sessions"),
+    ],
+    ids=range(5),
+)
+def test_an_end_of_sessions_names_what_is_wrong(admin: Admin, browser: Browser, body: Any, target: str) -> None:
+    browser.sign_in(settled(admin, browser)["userName"])
+    assert said(browser.ask("/oauth/sessions/end", "POST", body)) == (400, "VALIDATION_FAILED", target)
+
+
 def test_nobody_else_changes_a_password(admin: Admin, browser: Browser) -> None:
     made = settled(admin, browser)
     browser.sign_in(made["userName"])

@@ -1430,6 +1430,7 @@ CREATE TABLE person_sessions (
 	began_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	renewed_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	ends_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	browser VARCHAR(40) COLLATE "C",
 	CONSTRAINT pk_person_sessions__key PRIMARY KEY (tenant_id, id)
 );
 

@@ -1016,6 +1016,7 @@ CREATE TABLE person_sessions (
 	began_at BIGINT NOT NULL,
 	renewed_at BIGINT NOT NULL,
 	ends_at BIGINT NOT NULL,
+	browser VARCHAR(40),
 	CONSTRAINT pk_person_sessions__key PRIMARY KEY (tenant_id, id)
 );
 

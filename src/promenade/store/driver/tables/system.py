@@ -468,6 +468,7 @@ def _issued() -> Iterator[Definition]:
             moment("began_at", "When the person signed in."),
             moment("renewed_at", "When a tab last got a token."),
             moment("ends_at", "When it ends, however much it is used."),
+            text("browser", 40, "The browser and its system, such as Firefox, Windows.", nullable=True),
             key("person_sessions", "id"),
             sa.Index("ix_person_sessions__id", "id"),  # a cookie names no tenant
             sa.Index("ix_person_sessions__person_id", "tenant_id", "person_id"),

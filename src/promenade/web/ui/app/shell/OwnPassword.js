@@ -2,7 +2,6 @@ sap.ui.define(
   [
     "sap/m/Button",
     "sap/m/Dialog",
-    "sap/m/Input",
     "sap/m/Label",
     "sap/m/MessageStrip",
     "sap/m/MessageToast",
@@ -11,12 +10,12 @@ sap.ui.define(
     "sap/ui/Device",
     "sap/ui/core/InvisibleMessage",
     "sap/ui/core/library",
-    "promenade/net/Http"
+    "promenade/net/Http",
+    "promenade/shell/passwordInput"
   ],
   function (
     Button,
     Dialog,
-    Input,
     Label,
     MessageStrip,
     MessageToast,
@@ -25,7 +24,8 @@ sap.ui.define(
     Device,
     InvisibleMessage,
     coreLibrary,
-    Http
+    Http,
+    passwordInput
   ) {
     "use strict";
 
@@ -71,12 +71,7 @@ sap.ui.define(
       }
 
       _input(id, kind) {
-        const input = new Input(id, {type: "Password", required: true, width: "100%", submit: () => this._submit()});
-        // Password managers fill in and keep what they know the kind of.
-        input.addEventDelegate({
-          onAfterRendering: () => input.getFocusDomRef().setAttribute("autocomplete", kind)
-        });
-        return input;
+        return passwordInput(id, kind, () => this._submit());
       }
 
       _labelled(key, input) {

@@ -10,6 +10,7 @@ sap.ui.define(
     "sap/ui/core/mvc/Controller",
     "sap/ui/model/json/JSONModel",
     "promenade/generic/Zone",
+    "promenade/net/Http",
     "promenade/session/Session",
     "promenade/shell/Arrival",
     "promenade/shell/Entries",
@@ -26,6 +27,7 @@ sap.ui.define(
     Controller,
     JSONModel,
     Zone,
+    Http,
     Session,
     Arrival,
     Entries,
@@ -182,6 +184,18 @@ sap.ui.define(
         new OwnPassword(bundle, Session.current().passwordAddress).open();
       },
 
+      async _showSessions() {
+        const address = Session.current().sessionsAddress;
+        const [OwnSessions, bundle, {sessions}] = await Promise.all([
+          new Promise((resolve, reject) => sap.ui.require(["promenade/shell/OwnSessions"], resolve, reject)),
+          this.getOwnerComponent().getModel("i18n").getResourceBundle(),
+          Http.get(address)
+        ]);
+        if (!InstanceManager.hasOpenDialog()) {
+          new OwnSessions(bundle, address, sessions).open();
+        }
+      },
+
       onColours() {
         const isDark = !this._state.getProperty("/isDark");
         this._state.setProperty("/isDark", isDark);
@@ -216,10 +230,15 @@ sap.ui.define(
             text: "{i18n>shell.signOut}",
             press: () => Session.signOut()
           });
-          const own = Session.current().passwordAddress
-            ? [new Button({icon: "sap-icon://key", text: "{i18n>shell.password}", press: () => this._changePassword()})]
-            : [];
-          this._sheet = new ActionSheet({buttons: [...own, signOut]});
+          const {passwordAddress, sessionsAddress} = Session.current();
+          const own = [
+            passwordAddress && ["key", "password", () => this._changePassword()],
+            sessionsAddress && ["sys-monitor", "sessions", () => this._showSessions()]
+          ].filter(Boolean);
+          const buttons = own.map(
+            ([icon, key, press]) => new Button({icon: `sap-icon://${icon}`, text: `{i18n>shell.${key}}`, press})
+          );
+          this._sheet = new ActionSheet({buttons: [...buttons, signOut]});
           this.getView().addDependent(this._sheet);
         }
         this._sheet.openBy(event.getSource());
