@@ -173,11 +173,14 @@ async def find_session(session: Session, session_id: str) -> Row[Any] | None:
     return rows[0] if rows else None
 
 
-async def read_sessions(session: Session, person_id: str) -> Sequence[Row[Any]]:
-    """Return a person's sessions, of the session's tenant, the one used last first; some may have ended."""
+async def read_sessions(session: Session, person_id: str, limit: int) -> Sequence[Row[Any]]:
+    """Return a person's sessions, of the session's tenant, the one used last first, at most ``limit``.
+
+    Some may have ended.
+    """
     columns = [_SESSIONS.c[name] for name in ("id", "began_at", "renewed_at", "ends_at", "browser")]
     own = select(*columns).where(_SESSIONS.c.person_id == person_id)
-    return await session.execute(own.order_by(_SESSIONS.c.renewed_at.desc(), _SESSIONS.c.id))
+    return await session.execute(own.order_by(_SESSIONS.c.renewed_at.desc(), _SESSIONS.c.id).limit(limit))
 
 
 async def delete_own_sessions(session: Session, person_id: str, session_ids: Collection[str]) -> None:

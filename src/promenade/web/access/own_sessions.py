@@ -16,11 +16,10 @@ from promenade.web.access.local_requests import MOMENT, read_object, text_of
 from promenade.web.access.oauth import NO_STORE, address_of
 from promenade.web.http.endpoint import Answer, Endpoint
 from promenade.workflows.access.people import OwnSession, People
+from promenade.workflows.access.person_sessions import SESSIONS_MAX
 
 SESSIONS = "/oauth/sessions"
 _END = f"{SESSIONS}/end"
-ENDED_MAX = 1_000
-"""Sessions that one request ends at most."""
 
 _log = Logger("promenade.access")
 
@@ -39,7 +38,7 @@ class SessionShown(msgspec.Struct, frozen=True, rename="camel"):
 class SessionList(msgspec.Struct, frozen=True, rename="camel"):
     """Where a person is signed in."""
 
-    sessions: list[SessionShown]  #: The one used last first.
+    sessions: list[SessionShown]  #: The one used last first, 1000 at most.
 
 
 class SessionsEnd(msgspec.Struct, frozen=True, rename="camel"):
@@ -103,6 +102,6 @@ def _ids_of(document: dict[str, object]) -> list[str]:
     ids = document.get("sessions")
     if not isinstance(ids, list) or not all(isinstance(one, str) for one in ids):
         raise Invalid("VALIDATION_FAILED", "sessions must be an array of strings.", "sessions")
-    if len(ids) > ENDED_MAX:
-        raise Invalid("VALIDATION_FAILED", f"sessions has at most {ENDED_MAX} members.", "sessions")
+    if len(ids) > SESSIONS_MAX:
+        raise Invalid("VALIDATION_FAILED", f"sessions has at most {SESSIONS_MAX} members.", "sessions")
     return ids

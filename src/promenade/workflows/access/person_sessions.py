@@ -21,6 +21,9 @@ from promenade.store.driver.unit import Database, Session
 SESSION_HOURS = 12
 IDLE_HOURS = 1
 FORMER_SECONDS = 30
+SESSIONS_MAX = 1_000
+"""Sessions of a person that are told at once, and ended by one request."""
+
 _log = Logger("promenade.web")
 
 
@@ -101,8 +104,11 @@ async def read_session(session: Session, session_id: str, at: datetime) -> Signe
 
 
 async def list_sessions(session: Session, person_id: str, at: datetime) -> list[Any]:
-    """Return a person's sessions that have not ended, in a unit of the person's tenant, the one used last first."""
-    return [one for one in await store.read_sessions(session, person_id) if _is_alive(one, at)]
+    """Return a person's sessions that have not ended, in a unit of the person's tenant, the one used last first.
+
+    They are at most `SESSIONS_MAX`.
+    """
+    return [one for one in await store.read_sessions(session, person_id, SESSIONS_MAX) if _is_alive(one, at)]
 
 
 class SessionDirectory:
