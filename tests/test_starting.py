@@ -45,7 +45,7 @@ OTHER_ROOMS = {
     "promenade.web.services.login",
     "promenade.web.services.back_office",
     "promenade.web.imports.master_data",
-    "promenade.web.access.mtls",
+    "promenade.web.access.tls.mtls",
     "promenade.web.sync",
     "promenade.workflows.reports",
     "promenade.workflows.webhooks",

@@ -48,7 +48,7 @@ from promenade.workflows.context import Context, Retention
 from promenade.workflows.uplink import Uplink
 
 if TYPE_CHECKING:
-    from promenade.web.access.tls_files import TlsMaterial
+    from promenade.web.access.tls.files import TlsMaterial
 
 __all__ = ["Cloud", "LocalStore", "clock", "cloud", "local_store", "new_id", "opened_context", "serve", "traced"]
 
@@ -246,9 +246,9 @@ class Cloud(_Edition):
         if settings.mtls_port is None:
             yield
             return
-        from promenade.web.access.certificates import Certificates
-        from promenade.web.access.mtls import bind, listening
-        from promenade.web.access.tls_files import TlsFiles, TlsMaterial
+        from promenade.web.access.tls.certificates import Certificates
+        from promenade.web.access.tls.files import TlsFiles, TlsMaterial
+        from promenade.web.access.tls.mtls import bind, listening
         from promenade.web.imports.master_data import MasterData
         from promenade.web.imports.status import certificate_status_endpoint
 
@@ -338,8 +338,8 @@ def _certified_socket(settings: Settings) -> socket.socket | None:
     """Return the socket for clients with certificates, shared by all processes; None: there is none."""
     if settings.mtls_port is None:
         return None
-    from promenade.web.access.mtls import bind
-    from promenade.web.access.tls_files import TlsFiles, TlsMaterial
+    from promenade.web.access.tls.files import TlsFiles, TlsMaterial
+    from promenade.web.access.tls.mtls import bind
 
     files = TlsFiles.of(settings)
     TlsMaterial(files, clock).load()

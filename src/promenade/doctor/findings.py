@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 
-from promenade.web.access.expiry import EXPIRED, EXPIRES_SOON, validity
+from promenade.web.access.tls.expiry import EXPIRED, EXPIRES_SOON, validity
 
 CLOCKS_DIFFER, CLOCKS_DIFFER_MUCH = 5.0, 60.0
 """Seconds from which a difference between two clocks is worth a word, and from which promotions begin too late."""

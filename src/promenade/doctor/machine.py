@@ -45,7 +45,7 @@ def judge_room(free: int, size: int, place: str) -> Finding:
 
 def examine_certificates(settings: Settings, at: datetime) -> Sequence[Finding]:
     """Look at the files of the listener for client certificates, if they are named."""
-    from promenade.web.access.authorities import read_certificates, read_lists  # noqa: PLC0415 -- slow to load
+    from promenade.web.access.tls.authorities import read_certificates, read_lists  # noqa: PLC0415 -- slow to load
 
     findings: list[Finding] = []
     renew = "Renew it and put the new file in its place; the service takes it up by itself."

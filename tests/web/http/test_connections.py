@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from uvicorn.server import ServerState
 
 from promenade.settings import Settings
-from promenade.web.access.peer import PeerConnection
+from promenade.web.access.tls.peer import PeerConnection
 from promenade.web.http.connection import Connection
 from promenade.web.http.server_config import server_config
 from tests.kit.examples import examples

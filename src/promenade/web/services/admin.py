@@ -17,7 +17,7 @@ from promenade.model.declare import Service
 from promenade.model.edm import edm_for
 from promenade.web.access.auth import Authentication, Caller
 from promenade.web.access.roles import ROLES, scopes_for
-from promenade.web.access.trust_shown import Trust
+from promenade.web.access.tls.trust_shown import Trust
 from promenade.web.documents import actions as admin_documents
 from promenade.web.drafts import actions as admin_drafts
 from promenade.web.forecasts import actions as admin_forecast

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from promenade.web.access.issuer import Issuer
     from promenade.web.access.issuer_store import DatabaseIssuerStore
     from promenade.web.access.sign_in import SignInProvider
-    from promenade.web.access.tls_files import TlsMaterial
+    from promenade.web.access.tls.files import TlsMaterial
     from promenade.web.access.tokens import VerificationKey
     from promenade.web.http.endpoint import Endpoint
 
@@ -109,7 +109,7 @@ class CloudService:
         return endpoints, {}
 
     def _public(self) -> Served:
-        from promenade.web.access.certificates import Certificates
+        from promenade.web.access.tls.certificates import Certificates
         from promenade.web.http.reader_pages import document_endpoints, reader_endpoints
         from promenade.web.imports.bulk import BulkImport
         from promenade.web.imports.master_data import MasterData
@@ -131,7 +131,7 @@ class CloudService:
         return endpoints, {ROOT: PublicApi(context, self._readers)}
 
     def _administration(self) -> Served:
-        from promenade.web.access.trust_shown import Trust
+        from promenade.web.access.tls.trust_shown import Trust
         from promenade.web.imports.bulk import BulkImport
         from promenade.web.services.admin import ROOT, AdminApi, no_own_tokens
 

@@ -46,7 +46,7 @@ def store_service(
         return _local_administration(context, settings, known, sessions, authenticator, new_key), {}
 
     def administration() -> Served:
-        from promenade.web.access.trust_shown import Trust
+        from promenade.web.access.tls.trust_shown import Trust
         from promenade.web.services.admin import ROOT, AdminApi
 
         trust = Trust(None)

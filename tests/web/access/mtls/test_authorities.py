@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
-from promenade.web.access import authorities
-from promenade.web.access.authorities import Authorities, Refused
+from promenade.web.access.tls import authorities
+from promenade.web.access.tls.authorities import Authorities, Refused
 
 AT = datetime(2026, 6, 1, tzinfo=UTC)
 YEAR = timedelta(days=365)

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from promenade.cli import main
 from promenade.settings import Settings, SettingsError
-from promenade.web.access.tls_files import TlsFiles, TlsMaterial
+from promenade.web.access.tls.files import TlsFiles, TlsMaterial
 from promenade.workflows.access.certificate_authority import CertificateAuthority
 from tests.kit.in_process import InProcess
 from tests.web.conftest import Shop, basket

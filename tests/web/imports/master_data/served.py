@@ -14,8 +14,8 @@ from starlette.types import Scope
 from promenade import app
 from promenade.cli import main
 from promenade.errors import Forbidden, Unauthorized, Unavailable
-from promenade.web.access import certificates
 from promenade.web.access.auth import Caller
+from promenade.web.access.tls import certificates
 from promenade.web.http.body import header
 from tests.kit.moved_clock import MovedClock
 from tests.kit.without_worker import rest

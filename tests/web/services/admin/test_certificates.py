@@ -16,8 +16,8 @@ from promenade.model.access.tenants import SETTINGS_ID
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Database
 from promenade.web.access.issuer import TOKEN_SECONDS, generate_signing_key
-from promenade.web.access.tls_files import TlsFiles, TlsMaterial
-from promenade.web.access.trust_shown import NAMES_MAX, Trust, Trusted
+from promenade.web.access.tls.files import TlsFiles, TlsMaterial
+from promenade.web.access.tls.trust_shown import NAMES_MAX, Trust, Trusted
 from promenade.workflows.access.certificate_authority import CertificateAuthority
 from promenade.workflows.access.signing_keys import list_signing_keys, rotate_signing_key
 from promenade.workflows.access.trust import distrust, trust

@@ -15,8 +15,8 @@ from promenade.store.driver.unit import Database
 from promenade.store.pricing.catalogue import Catalogues
 from promenade.web.access.auth import Authenticator
 from promenade.web.access.sessions import IDLE, Sessions
+from promenade.web.access.tls.trust_shown import Trust
 from promenade.web.access.tokens import VerificationKey
-from promenade.web.access.trust_shown import Trust
 from promenade.web.http.endpoint import Edge
 from promenade.web.http.protection import Hosts, Protection
 from promenade.web.http.rate_limits import RateLimits

@@ -15,9 +15,9 @@ from promenade.errors import Forbidden, Unauthorized
 from promenade.store.access.trust import find_trusting_tenant
 from promenade.store.driver.unit import Database, Session
 from promenade.web.access.auth import Caller
-from promenade.web.access.authorities import Authorities, Refused
-from promenade.web.access.expiry import ExpiryNotice
-from promenade.web.access.peer import PEER, PEER_ISSUERS
+from promenade.web.access.tls.authorities import Authorities, Refused
+from promenade.web.access.tls.expiry import ExpiryNotice
+from promenade.web.access.tls.peer import PEER, PEER_ISSUERS
 from promenade.web.http.rate_limits import RateLimits
 from promenade.web.http.refusals import note_caller
 

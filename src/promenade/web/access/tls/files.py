@@ -17,8 +17,8 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from promenade.log import Logger
 from promenade.settings import Settings, SettingsError
-from promenade.web.access.authorities import Authorities, RevocationList, read_certificates, read_lists
-from promenade.web.access.expiry import NOTICE, ExpiryNotice
+from promenade.web.access.tls.authorities import Authorities, RevocationList, read_certificates, read_lists
+from promenade.web.access.tls.expiry import NOTICE, ExpiryNotice
 from promenade.workflows.access.signing_keys import is_encrypted
 
 # Everything is read again after this time even if no file seems changed: the specification's interval for lists.

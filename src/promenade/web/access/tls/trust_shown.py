@@ -15,9 +15,9 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from promenade.store.access.trust import TrustedName, read_names_of
 from promenade.store.driver.unit import Database, Session
-from promenade.web.access.expiry import VALID, validity
 from promenade.web.access.issuer import TOKEN_SECONDS
-from promenade.web.access.tls_files import TlsMaterial, name_of, notice_of
+from promenade.web.access.tls.expiry import VALID, validity
+from promenade.web.access.tls.files import TlsMaterial, name_of, notice_of
 from promenade.workflows.access.signing_keys import SigningKey, list_signing_keys
 
 NAMES_MAX = 100

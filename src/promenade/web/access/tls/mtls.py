@@ -19,8 +19,8 @@ from starlette.types import ASGIApp
 from promenade import metrics
 from promenade.errors import Unavailable
 from promenade.log import Logger
-from promenade.web.access.peer import PeerConnection
-from promenade.web.access.tls_files import TlsMaterial
+from promenade.web.access.tls.files import TlsMaterial
+from promenade.web.access.tls.peer import PeerConnection
 from promenade.web.http.connection import Connections
 
 HANDSHAKE_SECONDS_MAX = 10.0
