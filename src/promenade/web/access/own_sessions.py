@@ -30,7 +30,7 @@ class SessionShown(msgspec.Struct, frozen=True, rename="camel"):
     id: str  #: The session.
     browser: str | None  #: The browser and its system, such as `Firefox, Windows`; null: not a known one.
     began_at: str  #: When the person signed in.
-    used_at: str  #: When a page was last given a token, which pages ask for every few minutes.
+    used_at: str  #: When a page was last given a token: an open page asks for one within half an hour.
     ends_at: str  #: When it ends at the latest.
     is_this: bool  #: Whether it is the session of the token that the request came with.
 

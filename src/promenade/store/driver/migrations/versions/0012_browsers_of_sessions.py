@@ -12,6 +12,6 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add the browser, which is null: of sessions that began before, it is told when they go on."""
+    """Add the browser; for sessions that began before, it is null until their next token."""
     kind = 'VARCHAR(40) COLLATE "C"' if op.get_bind().dialect.name == "postgresql" else "VARCHAR(40)"
     op.execute(f"ALTER TABLE person_sessions ADD COLUMN browser {kind}")

@@ -42,28 +42,32 @@ sap.ui.define(
         this._bundle = bundle;
         this._address = address;
         const others = sessions.filter((one) => !one.isThis);
+        const [here, elsewhere] = ["here", "elsewhere"].map((key) => new Label({text: this._t(key), design: "Bold"}));
+        elsewhere.addStyleClass("sapUiSmallMarginTop");
         this._others = new List({
           mode: "MultiSelect",
           includeItemInSelection: true,
           items: others.map((one) => this._item(one)),
-          ariaLabelledBy: [this._title("elsewhere")]
+          ariaLabelledBy: [elsewhere]
         });
         this._password = passwordInput("own-sessions-password", "current-password", () => this._submit());
         this._fault = new MessageStrip({type: "Error", showIcon: true, visible: false});
         this._fault.addStyleClass("sapUiSmallMarginTop");
         this._end = new Button({type: "Emphasized", text: this._t("end"), press: () => this._submit()});
-        const here = new List({items: sessions.filter((one) => one.isThis).map((one) => this._item(one))});
-        here.addAriaLabelledBy(this._title("here"));
-        const elsewhere = [
-          this._headings.elsewhere.addStyleClass("sapUiSmallMarginTop"),
+        const own = new List({
+          items: sessions.filter((one) => one.isThis).map((one) => this._item(one)),
+          ariaLabelledBy: [here]
+        });
+        const ofOthers = [
+          elsewhere,
           this._others,
           new Text({text: this._t("text")}).addStyleClass("sapUiSmallMarginTopBottom"),
           new Label({text: this._t("password"), labelFor: this._password, showColon: true, required: true}),
           this._password,
           this._fault
         ];
-        const nowhere = [new Text({text: this._t("nowhere")}).addStyleClass("sapUiSmallMarginTop")];
-        const content = [this._headings.here, here, ...(others.length ? elsewhere : nowhere)];
+        const nowhere = new Text({text: this._t("nowhere")}).addStyleClass("sapUiSmallMarginTop");
+        const content = [here, own, ...(others.length ? ofOthers : [nowhere])];
         const close = new Button({text: this._t("close"), press: () => this._dialog.close()});
         this._dialog = new Dialog({
           title: bundle.getText("shell.sessions"),
@@ -85,11 +89,6 @@ sap.ui.define(
         return this._bundle.getText(`shell.sessions.${key}`, values);
       }
 
-      _title(key) {
-        this._headings = {...this._headings, [key]: new Label({text: this._t(key), design: "Bold"})};
-        return this._headings[key];
-      }
-
       _item({id, browser, beganAt, usedAt}) {
         const item = new StandardListItem({
           title: browser || this._t("unknown"),
@@ -101,10 +100,10 @@ sap.ui.define(
       }
 
       async _submit() {
-        const sessions = this._others.getSelectedItems().map((one) => one.data("session"));
         if (!this._end.getEnabled()) {
           return;
         }
+        const sessions = this._others.getSelectedItems().map((one) => one.data("session"));
         if (!sessions.length) {
           this._say(this._t("none"));
           this._others.focus();
