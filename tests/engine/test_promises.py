@@ -166,6 +166,7 @@ def drawn(seed: int) -> Sale:
 
 @settings(max_examples=examples(1200, thorough=5000), deadline=None)
 @given(st.integers(0, 2**32))
+@example(137904)  # three pieces make the bundle, as another promotion takes less of each piece in a larger basket
 def test_every_promise_and_every_remedy_comes_true(seed: int) -> None:
     one = drawn(seed)
     for gap in one.outcome.gaps:

@@ -136,8 +136,9 @@ class _Search:
             if supposed is None:
                 return None
             if self._comes(supposed):
-                supposed = self._smallest(supposed, below)
-                return None if supposed is None or self._is_too_much(supposed) else self._promise(supposed)
+                least = self._smallest(supposed, below) if self._depends_on_others() else supposed
+                found = None if least is None else self._unless_too_much(least, below)
+                return None if found is None else self._promise(found)
             # What is still missing is at least to be added: no smaller amount closes the gap.
             still = self._still_missing(supposed)
             if not still:
@@ -168,10 +169,10 @@ class _Search:
         return self._open_tiers(decision)
 
     def _smallest(self, supposed: Supposed, below: int) -> Supposed | None:
-        """The pricing with the least addition, where other promotions decide how much is enough."""
+        """The pricing with the least addition, if it does not come with ``below`` and comes with what is supposed."""
         closing = self._closing
         step, enough = closing.step, closing.size
-        if step is None or enough - below <= step or not self._depends_on_others():
+        if step is None or enough - below <= step:
             return supposed
         found = supposed
         trial = enough - step
@@ -188,21 +189,29 @@ class _Search:
         closing.change(enough)
         return found
 
-    def _is_too_much(self, supposed: Supposed) -> bool:
-        """Whether it comes with a step less too: by another group of conditions, or with as much from a lower tier."""
+    def _unless_too_much(self, supposed: Supposed, below: int) -> Supposed | None:
+        """The pricing, unless it comes with a step less too: by another group of conditions, or with as much from a
+        lower tier.
+
+        If the very tier or bundle comes with less, as others leave it more of a larger basket, the least is told.
+        """
         closing, fate = self._closing, self._fate
         step, enough = closing.step, closing.size
         if step is None or enough <= step or fate.reason is None:
-            return False
+            return supposed
         if fate.unmet is not None and len(fate.promotion.groups) == 1:
-            return False
+            return supposed
         closing.change(enough - step)
         tried = self._priced()
-        closing.change(enough)
         if tried is None:
-            return True
+            return None
+        if fate.unmet is None and self._comes(tried):
+            return self._smallest(tried, below)
+        closing.change(enough)
         less = self._given(tried)
-        return less is not None and (fate.unmet is not None or less >= (self._given(supposed) or 0))
+        if less is not None and (fate.unmet is not None or less >= (self._given(supposed) or 0)):
+            return None
+        return supposed
 
     def _given(self, supposed: Supposed) -> int | None:
         """What the promotion gives there, in minor units; None if it does not apply."""
@@ -225,7 +234,7 @@ class _Search:
         closing = self._closing
         gap = (told.threshold or 0) - (told.current or 0)
         if told.is_quantity:
-            gap = max(gap, closing.pieces_thousandths) if len(self._gaps) == 1 else gap
+            gap = closing.pieces_thousandths if len(self._gaps) == 1 else gap
         else:
             gap = max(-(-gap * 100 // 10**self._view.exponent), closing.amount_hundredths)
         return Promise(self._fate.promotion, told, gap, closing.additions(), saving)
