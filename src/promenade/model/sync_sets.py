@@ -88,7 +88,7 @@ _BESIDE = {
         "BudgetPromotions",
     )
 }
-# The settings that pricing and reports read, and the tenant's name; no addresses, no rights.
+# The settings that pricing, reports and scheduled work of stores read, and the tenant's name; no addresses, no rights.
 _OF_TENANTS = (
     "name",
     "enable_production_nudges",
@@ -97,6 +97,8 @@ _OF_TENANTS = (
     "unmatched_returns",
     "significance_level",
     "default_currency",
+    "idle_customer_days",
+    "idle_points_lapse",
 )
 
 

@@ -14,8 +14,8 @@ from promenade.workflows.archive.checking import check_archive
 from promenade.workflows.archive.months import Month
 from promenade.workflows.archive.places import Place, open_place
 from promenade.workflows.archive.writing import write_archive
-from tests.workflows.clockwork.erasures.ledgers import run, sell, settle, take_back
-from tests.workflows.clockwork.purging.test_dropping import DAYS, clean, configure, names, shops, unarchived
+from tests.workflows.clockwork.erasures.ledgers import configure, run, sell, settle, take_back
+from tests.workflows.clockwork.purging.test_dropping import DAYS, clean, names, shops, unarchived
 from tests.workflows.clockwork.purging.test_redemptions import happen
 from tests.workflows.clockwork.purging.test_trimming import note
 from tests.workflows.shop import Shop

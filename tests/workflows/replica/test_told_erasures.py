@@ -12,10 +12,10 @@ import sqlalchemy as sa
 
 from promenade.errors import Conflict
 from promenade.store.access import erasures as requests
+from promenade.store.access.customers import walked_tables
 from promenade.store.driver.schema import table
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Database, Session
-from promenade.store.replica import told_erasures
 from promenade.web.access.auth import Caller
 from promenade.web.sync.erasures import SyncErasures
 from promenade.workflows.access.erasures import erase_customer, forget_erasure, list_erasures
@@ -290,7 +290,7 @@ async def test_a_search_of_many_rounds_goes_on_where_it_was(
         if uplink.searching is None:
             break
         places.append((uplink.searching.table, uplink.searching.after))
-    assert len(places) == len(set(places)) > len(told_erasures.searched_tables())
+    assert len(places) == len(set(places)) > len(walked_tables())
     assert await retailer.statuses() == ["PENDING"]
     await search_customers(retailer.store.context, retailer.store.tenant)
     assert uplink.searching is None

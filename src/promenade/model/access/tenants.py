@@ -100,6 +100,15 @@ class Tenants(Entity, key=("tenant_id",), tenant_owned=False):
         " months; null: never.",
         minimum=365, maximum=36500, label="Events of coupon codes are deleted after days",
     )  # fmt: skip
+    idle_customer_days = integer(
+        "Days without a sale, a coupon or a booking of points after which a random ID replaces a customer's; null:"
+        " never. Customers with points, or with a coupon that may still be redeemed, stay.",
+        minimum=30, maximum=36500, label="Idle customers are forgotten after days",
+    )  # fmt: skip
+    idle_points_lapse = boolean(
+        "Whether idle customers are forgotten although they have points, which they lose; null: no.",
+        default=None, label="Points of idle customers lapse",
+    )  # fmt: skip
 
 
 _OF_OPERATOR = frozenset({"tenant_id", "is_operator", "created_at", "created_by", "modified_at", "modified_by"})

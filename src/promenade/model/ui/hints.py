@@ -91,6 +91,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "Interfaces": ("masterDataCallbackUrl", "basicForReaders"),
             "People": ("codeRequired",),
             "Secrets": ("secretDays", "secretOverlapHours", "secretGraceDays"),
+            "Customers": ("idleCustomerDays", "idlePointsLapse"),
             "Logs": (
                 "salesLogDays",
                 "salesLogsUnarchived",

@@ -17,6 +17,7 @@ READ_MAX = 2_000
 """Keys that one portion looks at, where no index finds the customer's rows."""
 
 _CUSTOMER = "customer_id"
+_BESIDE = frozenset({"customer_erasures", "forecast_customers"})  # who is there is in another table, too
 _PARTS = table("calculation_log_parts")
 _NEVER_TOLD = frozenset(
     {"tenant_id", "code", "reservation_ref", "created_by", "modified_by", "version", "digest", "pseudonym"}
@@ -30,6 +31,18 @@ Key = tuple[Any, ...]
 def tables_of_customers() -> tuple[str, ...]:
     """Return the names of the tables whose rows name a customer, in the order of the alphabet."""
     return tuple(sorted(name for name, rows in schema.metadata.tables.items() if _CUSTOMER in rows.c))
+
+
+def walked_tables() -> list[str]:
+    """Return the names of the tables that together name every customer, in order."""
+    return [name for name in tables_of_customers() if name not in _BESIDE]
+
+
+async def read_customers(session: Session, name: str, after: str, limit: int) -> list[str]:
+    """Return up to ``limit`` customers' IDs of a table after ``after``, in order, by an index."""
+    customer = schema.metadata.tables[name].c[_CUSTOMER]
+    listed = select(customer).distinct().where(customer > after).order_by(customer).limit(limit)
+    return [row.customer_id for row in await session.execute(listed)]
 
 
 async def read_rows(

@@ -6,18 +6,22 @@ rows that it named.
 
 A store also has digests of its cloud, by the cloud's key (`store.replica.told_erasures`). They come COMPLETED, as the
 ID is not told: what names it begins the erasure, as it does after any other.
+
+A customer of whom nothing is heard for long is forgotten in the same way, but nobody has asked for it: such a row is
+not listed, not told to stores, and goes when it has ended, so that the ID is a new customer's if it comes again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, or_, select, update
+from sqlalchemy import ColumnElement, and_, delete, or_, select, update
 
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
@@ -28,6 +32,7 @@ _KEYS = table("customer_erasure_keys")
 
 PENDING, COMPLETED = "PENDING", "COMPLETED"
 PSEUDONYM = "erased-{}"
+_PSEUDONYM = re.compile(PSEUDONYM.format("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), re.ASCII)
 LIST_MAX = 10_000
 
 
@@ -47,9 +52,16 @@ class Erasure:
     changed_rows: int
     cloud_walk: int | None = None
     """In a store: its cloud has told of it, see the column."""
+    idle_since: datetime | None = None
+    """Nothing was heard of the customer since; None: it was asked for."""
 
 
 _COLUMNS = tuple(_ERASURES.c[name] for name in Erasure.__dataclass_fields__)
+
+
+def is_pseudonym(customer_id: str) -> bool:
+    """Return whether an ID is one that takes the place of an erased customer's."""
+    return _PSEUDONYM.fullmatch(customer_id) is not None
 
 
 async def request(
@@ -64,22 +76,33 @@ async def request(
     digests = [_digest(key, customer_id) for key in keys]
     found = await _locked(session, digests)
     if not found:
-        first = {
-            "digest": digests[0],
-            "id": new_id(),
-            "customer_id": customer_id,
-            "pseudonym": PSEUDONYM.format(new_id()),
-            "status": PENDING,
-            "requested_at": at,
-            "due_at": at,
-            "changed_rows": 0,
-        }
+        first = _pending(digests[0], customer_id, new_id, at)
         await session.rowcount(upsert(session.dialect, _ERASURES).on_conflict_do_nothing(), first)
+        found = await _locked(session, digests)
+    idle = next((one for one in found if one.idle_since is not None), None)
+    if idle is not None:
+        await _set(session, idle.digest, idle_since=None, requested_at=at)
         found = await _locked(session, digests)
     if all(one.status == COMPLETED for one in found):
         await _begin_anew(session, found[0].digest, customer_id, new_id, at)
         found = await _locked(session, [found[0].digest])
     return next(one for one in found if one.status == PENDING)
+
+
+async def begin_idle(
+    session: Session, customer_id: str, since: datetime, *, new_id: Callable[[], str], at: datetime
+) -> Erasure | None:
+    """Begin to forget a customer of whom nothing was heard since then; None: an erasure was asked for.
+
+    When it ends nothing remains of it. Two random IDs become the tenant's key if it has none yet.
+    """
+    await keep_key(session, bytes.fromhex((new_id() + new_id()).replace("-", "")), at)
+    digests = [_digest(key, customer_id) for key in await _keys(session)]
+    if not await _locked(session, digests):
+        row = _pending(digests[0], customer_id, new_id, at) | {"idle_since": since}
+        await session.rowcount(upsert(session.dialect, _ERASURES).on_conflict_do_nothing(), row)
+    found = await _locked(session, digests)
+    return next((one for one in found if one.idle_since is not None and one.status == PENDING), None)
 
 
 async def keep_key(session: Session, secret: bytes, at: datetime) -> None:
@@ -104,7 +127,11 @@ async def notice(
     # Locked: an erasure that is about to be completed does not know what this unit of work has written.
     found = await _locked(session, sorted(digests))
     under_way = {digests[one.digest] for one in found if one.status == PENDING}
-    erased = {digests[one.digest]: one.digest for one in found if digests[one.digest] not in under_way}
+    ended = [one for one in found if digests[one.digest] not in under_way]
+    for one in ended:
+        if one.idle_since is not None:  # it was ended by a program that knew nothing of idle customers
+            await forget(session, one)
+    erased = {digests[one.digest]: one.digest for one in ended if one.idle_since is None}
     for customer_id, digest in erased.items():
         await _begin_anew(session, digest, customer_id, new_id, at)
     return len(erased)
@@ -113,9 +140,11 @@ async def notice(
 async def find(session: Session, customer_id: str) -> list[Erasure]:
     """Return the erasures of a customer, locked until the unit of work ends.
 
-    There is one at most, but in a store where it was asked for and which has heard of it from the cloud as well.
+    There is one at most, but in a store where it was asked for and which has heard of it from the cloud as well. To
+    forget an idle customer is none.
     """
-    return await _locked(session, [_digest(key, customer_id) for key in await _keys(session)])
+    found = await _locked(session, [_digest(key, customer_id) for key in await _keys(session)])
+    return [one for one in found if one.idle_since is None]
 
 
 async def forget(session: Session, erasure: Erasure) -> None:
@@ -138,8 +167,13 @@ async def read_erasures(
 
 
 def _is_one() -> ColumnElement[bool]:
-    """Return the condition that something was to be erased: a store knows nobody of most of its cloud's digests."""
-    return or_(_ERASURES.c.status == PENDING, _ERASURES.c.completed_at.is_not(None))
+    """Return the condition that somebody has asked for something to be erased.
+
+    A store knows nobody of most of its cloud's digests.
+    """
+    return and_(
+        _ERASURES.c.idle_since.is_(None), or_(_ERASURES.c.status == PENDING, _ERASURES.c.completed_at.is_not(None))
+    )
 
 
 async def read_due(session: Session, at: datetime, limit: int) -> list[Erasure]:
@@ -178,6 +212,20 @@ async def _keys(session: Session) -> list[bytes]:
 
 def _digest(key: bytes, customer_id: str) -> str:
     return hmac.new(key, customer_id.encode(), hashlib.sha256).hexdigest()
+
+
+def _pending(digest: str, customer_id: str, new_id: Callable[[], str], at: datetime) -> dict[str, Any]:
+    """Return the row of an erasure that begins."""
+    return {
+        "digest": digest,
+        "id": new_id(),
+        "customer_id": customer_id,
+        "pseudonym": PSEUDONYM.format(new_id()),
+        "status": PENDING,
+        "requested_at": at,
+        "due_at": at,
+        "changed_rows": 0,
+    }
 
 
 async def _locked(session: Session, digests: Collection[str]) -> list[Erasure]:

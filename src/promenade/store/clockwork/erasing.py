@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import ColumnElement, Table, and_, bindparam, delete, exists, false, or_, select, update
 
-from promenade.store.access.customers import tables_of_customers
+from promenade.store.access.customers import walked_tables
 from promenade.store.driver import schema
 from promenade.store.driver.recurring import one_of
 from promenade.store.driver.schema import table
@@ -42,8 +42,6 @@ _FORECASTS = table("forecast_jobs")
 PROMOTION_USES = table("promotion_usage").c["count"]
 COUPON_USES = table("coupon_usage").c["count"]
 FORECAST_SALES = table("forecast_customers").c["sales"]
-
-_NOT_LOOKED_FOR = frozenset({"customer_erasures", "forecast_customers"})
 
 
 # ---- rows that name the customer -------------------------------------------------------------------------------------
@@ -100,10 +98,8 @@ def settled(before: datetime) -> ColumnElement[bool]:
 
 async def remains(session: Session, customer_id: str) -> bool:
     """Return whether a row still names the customer, but for forecasts, which end soon."""
-    for name in tables_of_customers():
+    for name in walked_tables():
         rows = schema.metadata.tables[name]
-        if name in _NOT_LOOKED_FOR:
-            continue
         if await session.execute(select(rows.c.customer_id).where(rows.c.customer_id == customer_id).limit(1)):
             return True
     return False

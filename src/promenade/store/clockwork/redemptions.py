@@ -15,7 +15,7 @@ from promenade.store.driver.unit import Session
 _LOGS = table("RedemptionLogs")
 _CODES = table("CouponCodes")
 _TYPES = table("CouponTypes")
-_LIVING = ("CREATED", "ACTIVE", "RESERVED")
+LIVING = ("CREATED", "ACTIVE", "RESERVED")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def _may_go(until: datetime) -> tuple[ColumnElement[bool], ...]:
     - it is not that a code became valid again, which a cancellation asks for.
     """
     lives = exists().where(
-        _CODES.c.tenant_id == _LOGS.c.tenant_id, _CODES.c.id == _LOGS.c.coupon_code_id, _CODES.c.status.in_(_LIVING)
+        _CODES.c.tenant_id == _LOGS.c.tenant_id, _CODES.c.id == _LOGS.c.coupon_code_id, _CODES.c.status.in_(LIVING)
     )
     is_shared = exists().where(
         _TYPES.c.tenant_id == _LOGS.c.tenant_id, _TYPES.c.id == _LOGS.c.coupon_type_id, _TYPES.c.code_type == "GENERIC"

@@ -15,16 +15,13 @@ from typing import Any
 
 from sqlalchemy import delete, func, select, update
 
-from promenade.store.access.customers import tables_of_customers
 from promenade.store.access.erasures import COMPLETED, keep_key
-from promenade.store.driver import schema
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.driver.upsert import upsert
 
 _ERASURES = table("customer_erasures")
 _KEYS = table("customer_erasure_keys")
-_NOT_SEARCHED = frozenset({"customer_erasures", "forecast_customers"})  # asked for already, or also in another table
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +77,7 @@ async def write_told(session: Session, page: Told, *, new_id: Callable[[], str],
     known = {row.digest for row in await session.execute(_named(page.digests))} if page.digests else set()
     if known:
         naming = update(_ERASURES).where(_ERASURES.c.digest.in_(sorted(known)))
-        await session.rowcount(naming.values(cloud_walk=walk))
+        await session.rowcount(naming.values(cloud_walk=walk, idle_since=None))
     new = [digest for digest in dict.fromkeys(page.digests) if digest not in known]
     if new:
         rows = [
@@ -120,18 +117,6 @@ async def _count(session: Session, walk: int) -> int:
 
 
 # ---- which of the stored IDs they are --------------------------------------------------------------------------------
-
-
-def searched_tables() -> list[str]:
-    """Return the names of the tables whose customers are compared, in order."""
-    return [name for name in tables_of_customers() if name not in _NOT_SEARCHED]
-
-
-async def read_customers(session: Session, name: str, after: str, limit: int) -> list[str]:
-    """Return up to ``limit`` customers' IDs of a table after ``after``, in order, by an index."""
-    customer = schema.metadata.tables[name].c.customer_id
-    listed = select(customer).distinct().where(customer > after).order_by(customer).limit(limit)
-    return [row.customer_id for row in await session.execute(listed)]
 
 
 async def find_told(session: Session, secret: bytes, customer_ids: Sequence[str]) -> list[str]:

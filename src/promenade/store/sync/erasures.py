@@ -13,6 +13,7 @@ from promenade.store.driver.unit import Session
 
 _ERASURES = table("customer_erasures")
 _KEYS = table("customer_erasure_keys")
+_IS_TOLD = _ERASURES.c.idle_since.is_(None)  # a store forgets idle customers by itself
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -32,7 +33,7 @@ async def read_key(session: Session) -> bytes | None:
 async def read_after(session: Session, after: Place | None, limit: int) -> Sequence[Place]:
     """Return up to ``limit`` erasures after a place, in order; None: from the first one on."""
     at, digest = _ERASURES.c.requested_at, _ERASURES.c.digest
-    listed = select(at, digest).order_by(at, digest).limit(limit)
+    listed = select(at, digest).where(_IS_TOLD).order_by(at, digest).limit(limit)
     if after is not None:
         later = or_(at > after.requested_at, and_(at == after.requested_at, digest > after.digest))
         listed = listed.where(at >= after.requested_at, later)
@@ -41,5 +42,5 @@ async def read_after(session: Session, after: Place | None, limit: int) -> Seque
 
 async def count_erasures(session: Session) -> int:
     """Return how many erasures the tenant has."""
-    rows = await session.execute(select(func.count()).select_from(_ERASURES))
+    rows = await session.execute(select(func.count()).select_from(_ERASURES).where(_IS_TOLD))
     return int(rows[0][0])

@@ -72,6 +72,9 @@ def _check(unit: Unit, write: Write, *, by_operator: bool) -> None:
     if after["sales_logs_unarchived"] and after["sales_log_days"] is None:
         message = "salesLogsUnarchived says how logs go after salesLogDays: set that, too."
         unit.faults.add(Detail("SET_TOGETHER", message, write.target("sales_log_days")))
+    if after["idle_points_lapse"] and after["idle_customer_days"] is None:
+        message = "idlePointsLapse says what becomes of points after idleCustomerDays: set that, too."
+        unit.faults.add(Detail("SET_TOGETHER", message, write.target("idle_customer_days")))
     url = after[_CALLBACK]
     if url and write.differs(_CALLBACK):
         fault = callback_fault(url, unit.http_hosts, write.target(_CALLBACK))

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from promenade.store.access import erasures as requests
 from promenade.store.access.erasures import Erasure
 from promenade.store.clockwork import erasing as store
+from promenade.store.clockwork.idling import has_come_back
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.dictionaries import newest_dictionary
 from promenade.store.pricing.packing import BASE_FOR
@@ -46,12 +47,17 @@ async def erase(context: Context, cursor: str | None) -> JobResult:
     due = await context.database.read(lambda session: requests.read_due(session, context.clock(), AT_ONCE), system=True)
     pace = Pace()
     for erasure in due:
-        if not await pace.while_more(_portions(context, erasure)):
+        if not await pace.while_more(portions(context, erasure)):
             return JobResult(pace.done, more=True)
     return JobResult(pace.done, more=len(due) == AT_ONCE)
 
 
-def _portions(context: Context, erasure: Erasure) -> Callable[[], Awaitable[tuple[int, bool]]]:
+def portions(context: Context, erasure: Erasure) -> Callable[[], Awaitable[tuple[int, bool]]]:
+    """Return what goes on with an erasure by a portion: how many rows it changed, and whether there is more to do now.
+
+    One of an idle customer who has come back ends there: what is renamed by then stays so.
+    """
+
     async def portion() -> tuple[int, bool]:
         at = context.clock()
         dictionary = await newest_dictionary(context.database, erasure.tenant_id, at)
@@ -60,12 +66,17 @@ def _portions(context: Context, erasure: Erasure) -> Callable[[], Awaitable[tupl
             held = await requests.lock(session, erasure)
             if held is None or held.customer_id is None or held.pseudonym is None:
                 return 0, False
+            if held.idle_since is not None and await has_come_back(session, held.customer_id, held.idle_since):
+                await requests.forget(session, held)
+                return 0, False
             step = _Step(session, held.customer_id, held.pseudonym, at - SETTLES_FOR, dictionary, context.is_store)
             changed = await step.take()
             if changed:
                 await requests.note_changed(session, held, changed)
             elif await store.remains(session, held.customer_id):
                 await requests.postpone(session, held, at + AGAIN_AFTER)
+            elif held.idle_since is not None:
+                await requests.forget(session, held)
             else:
                 await requests.complete(session, held, at)
             return changed, changed > 0

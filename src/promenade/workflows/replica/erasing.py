@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from promenade.store.access.customers import read_customers, walked_tables
 from promenade.store.access.erasures import notice
 from promenade.store.driver.unit import Session
 from promenade.store.replica.told_erasures import (
@@ -23,9 +24,7 @@ from promenade.store.replica.told_erasures import (
     find_told,
     is_news,
     note_searched,
-    read_customers,
     read_heard,
-    searched_tables,
     write_told,
 )
 from promenade.workflows.context import Context
@@ -139,7 +138,7 @@ class _Search:
         self._context = context
         self._tenant = tenant_id
         self._secret = secret
-        self._tables = searched_tables()
+        self._tables = walked_tables()
         self.place = place
 
     async def portion(self) -> tuple[int, bool]:

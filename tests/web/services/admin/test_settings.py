@@ -45,6 +45,8 @@ DEFAULTS: dict[str, Any] = {
     "salesLogsUnarchived": None,
     "auditLogDays": None,
     "redemptionLogDays": None,
+    "idleCustomerDays": None,
+    "idlePointsLapse": None,
 }
 TOLD = {"salesLogsSince", "auditLogsSince", "redemptionLogsSince"}
 
@@ -91,6 +93,12 @@ def test_how_logs_are_deleted_needs_when(admin: Admin) -> None:
     assert fault(refused)[:2] == (400, "SET_TOGETHER")
     assert fault(admin.patch(ADDRESS, {"salesLogDays": 29}))[0] == 400
     assert admin.patch(ADDRESS, {"salesLogDays": 30, "salesLogsUnarchived": True}).status_code == 200
+
+
+def test_what_becomes_of_points_needs_when_customers_are_forgotten(admin: Admin) -> None:
+    assert fault(admin.patch(ADDRESS, {"idlePointsLapse": True}))[:2] == (400, "SET_TOGETHER")
+    assert fault(admin.patch(ADDRESS, {"idleCustomerDays": 29}))[0] == 400
+    assert admin.patch(ADDRESS, {"idleCustomerDays": 30, "idlePointsLapse": True}).status_code == 200
 
 
 def test_since_when_logs_are_kept_is_told_and_not_set(admin: Admin) -> None:

@@ -14,7 +14,7 @@ from promenade.store.driver import schema
 from promenade.store.driver.unit import Database, Session
 from promenade.store.pricing.packing import StoredRecord, packed_records
 from promenade.workflows.access.erasures import Erasure, erase_customer
-from promenade.workflows.access.tenants import create_tenant
+from promenade.workflows.access.tenants import create_tenant, set_tenant
 from promenade.workflows.clockwork import clock_jobs
 from promenade.workflows.reports.aggregating import Run
 from promenade.workflows.reports.rebuilding import begin_rebuild, rebuild_portion
@@ -77,6 +77,14 @@ async def live(shops: Sequence[Shop], seed: int, steps: int = 16) -> None:
     for shop in shops:
         await shop.coupon("KEPT", "gift", customer_id=ERASED)
     await settle(shops[0])
+
+
+async def configure(shop: Shop, **settings: object) -> None:
+    """Set settings of a tenant, as the operator does."""
+    await set_tenant(
+        shop.context.database, shop.tenant, {name: str(value) for name, value in settings.items()},
+        at=shop.now[0], user="operator", new_id=shop.context.new_id,
+    )  # fmt: skip
 
 
 async def sell(shop: Shop, name: str, customer: str | None) -> None:

@@ -122,9 +122,9 @@ async def test_each_portion_leaves_all_sums_right_and_one_that_dies_nothing(
             broken.setattr(requests, "note_changed", _dies)
             broken.setattr(requests, "complete", _dies)
             with pytest.raises(Killed):
-                await erasures._portions(here.context, erasure)()
+                await erasures.portions(here.context, erasure)()
         assert await stored(here) == before
-        _, more = await erasures._portions(here.context, erasure)()
+        _, more = await erasures.portions(here.context, erasure)()
         assert await differences(database) == []
         portions += 1
     assert portions > 8

@@ -19,7 +19,6 @@ from promenade.store.driver.unit import Database, Session
 from promenade.store.sales.kept import keep_check
 from promenade.store.verification.references import read_dangling
 from promenade.store.verification.sums import read_differences
-from promenade.workflows.access.tenants import set_tenant
 from promenade.workflows.clockwork.dropping import UNIT_ROWS, waiting_for_check
 from promenade.workflows.context import Retention
 from promenade.workflows.forecasts.asking import check_period, prepare_forecast, store_forecast
@@ -31,6 +30,7 @@ from tests.workflows.clockwork.erasures.ledgers import (
     OTHERS,
     books,
     branches,
+    configure,
     erase,
     give_back,
     naming,
@@ -54,13 +54,6 @@ async def shops(database: Database, *tenants: str) -> list[Shop]:
     found = await branches(database, *tenants)
     context = replace(found[0].context, retention=Retention(iterations=1, sales=1))
     return [replace(shop, context=context) for shop in found]
-
-
-async def configure(shop: Shop, **settings: Any) -> None:
-    await set_tenant(
-        shop.context.database, shop.tenant, {name: str(value) for name, value in settings.items()},
-        at=shop.now[0], user="operator", new_id=shop.context.new_id,
-    )  # fmt: skip
 
 
 async def unarchived(shop: Shop) -> None:

@@ -26,6 +26,7 @@ from tests.workflows.clockwork.erasures.ledgers import (
     ERASED,
     OTHERS,
     books,
+    configure,
     erase,
     naming,
     run,
@@ -35,7 +36,6 @@ from tests.workflows.clockwork.erasures.ledgers import (
     take_back,
 )
 from tests.workflows.clockwork.purging.test_dropping import shops
-from tests.workflows.clockwork.purging.test_trimming import configure
 from tests.workflows.shop import Shop, identity
 
 LEFT_OUT = {table("RedemptionLogs").name, "arm_trials"}  # the latter is a cache

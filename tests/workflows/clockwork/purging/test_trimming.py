@@ -19,20 +19,12 @@ from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Database, Session
 from promenade.store.reports.trials import load_trials
 from promenade.store.reports.uplift import note_applied, read_subjects
-from promenade.workflows.access.tenants import set_tenant
 from promenade.workflows.clockwork.trimming import UNIT_ROWS
 from promenade.workflows.uplink import Uplink
-from tests.workflows.clockwork.erasures.ledgers import branches, run
+from tests.workflows.clockwork.erasures.ledgers import branches, configure, run
 from tests.workflows.shop import Shop, identity
 
 DAYS, DAY = 365, timedelta(days=1)
-
-
-async def configure(shop: Shop, **settings: object) -> None:
-    await set_tenant(
-        shop.context.database, shop.tenant, {name: str(value) for name, value in settings.items()},
-        at=shop.now[0], user="operator", new_id=shop.context.new_id,
-    )  # fmt: skip
 
 
 async def note(shop: Shop, action: str, of: str, set_name: str = "Promotions", at: datetime | None = None) -> str:

@@ -899,6 +899,7 @@ CREATE TABLE customer_erasures (
 	completed_at TIMESTAMP WITH TIME ZONE,
 	changed_rows BIGINT NOT NULL,
 	cloud_walk INTEGER,
+	idle_since TIMESTAMP WITH TIME ZONE,
 	CONSTRAINT pk_customer_erasures__key PRIMARY KEY (tenant_id, digest),
 	CONSTRAINT ck_customer_erasures__status CHECK (status IN ('PENDING', 'COMPLETED'))
 );
@@ -2404,6 +2405,8 @@ CREATE TABLE tenants (
 	sales_logs_unarchived BOOLEAN,
 	audit_log_days INTEGER,
 	redemption_log_days INTEGER,
+	idle_customer_days INTEGER,
+	idle_points_lapse BOOLEAN,
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	created_by VARCHAR(255) COLLATE "C",
 	modified_at TIMESTAMP WITH TIME ZONE NOT NULL,
@@ -2425,7 +2428,9 @@ CREATE TABLE tenants (
 	CONSTRAINT ck_tenants__audit_log_days_min CHECK (audit_log_days >= 365),
 	CONSTRAINT ck_tenants__audit_log_days_max CHECK (audit_log_days <= 36500),
 	CONSTRAINT ck_tenants__redemption_log_days_min CHECK (redemption_log_days >= 365),
-	CONSTRAINT ck_tenants__redemption_log_days_max CHECK (redemption_log_days <= 36500)
+	CONSTRAINT ck_tenants__redemption_log_days_max CHECK (redemption_log_days <= 36500),
+	CONSTRAINT ck_tenants__idle_customer_days_min CHECK (idle_customer_days >= 30),
+	CONSTRAINT ck_tenants__idle_customer_days_max CHECK (idle_customer_days <= 36500)
 );
 
 CREATE TABLE till_keys (

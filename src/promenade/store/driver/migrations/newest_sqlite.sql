@@ -652,6 +652,7 @@ CREATE TABLE customer_erasures (
 	completed_at BIGINT,
 	changed_rows BIGINT NOT NULL,
 	cloud_walk INTEGER,
+	idle_since BIGINT,
 	CONSTRAINT pk_customer_erasures__key PRIMARY KEY (tenant_id, digest),
 	CONSTRAINT ck_customer_erasures__status CHECK (status IN ('PENDING', 'COMPLETED'))
 );
@@ -1694,6 +1695,8 @@ CREATE TABLE tenants (
 	sales_logs_unarchived BOOLEAN,
 	audit_log_days INTEGER,
 	redemption_log_days INTEGER,
+	idle_customer_days INTEGER,
+	idle_points_lapse BOOLEAN,
 	created_at BIGINT NOT NULL,
 	created_by VARCHAR(255),
 	modified_at BIGINT NOT NULL,
@@ -1715,7 +1718,9 @@ CREATE TABLE tenants (
 	CONSTRAINT ck_tenants__audit_log_days_min CHECK (audit_log_days >= 365),
 	CONSTRAINT ck_tenants__audit_log_days_max CHECK (audit_log_days <= 36500),
 	CONSTRAINT ck_tenants__redemption_log_days_min CHECK (redemption_log_days >= 365),
-	CONSTRAINT ck_tenants__redemption_log_days_max CHECK (redemption_log_days <= 36500)
+	CONSTRAINT ck_tenants__redemption_log_days_max CHECK (redemption_log_days <= 36500),
+	CONSTRAINT ck_tenants__idle_customer_days_min CHECK (idle_customer_days >= 30),
+	CONSTRAINT ck_tenants__idle_customer_days_max CHECK (idle_customer_days <= 36500)
 );
 
 CREATE TABLE till_keys (

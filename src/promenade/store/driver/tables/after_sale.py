@@ -94,6 +94,7 @@ def _erasures() -> Iterator[Definition]:
                 nullable=True,
                 doc="In a store: the full list of its cloud that last named it, see the keys; null: asked for here.",
             ),
+            moment("idle_since", "Nothing was heard of the customer since; null: it was asked for.", nullable=True),
             key("customer_erasures", "digest"),
             sa.CheckConstraint("status IN ('PENDING', 'COMPLETED')", name="ck_customer_erasures__status"),
             partial_index("ix_customer_erasures__due", "due_at", where=sa.text("status = 'PENDING'")),
