@@ -117,6 +117,7 @@ async def _written(shop: Shop) -> None:
     """A till whose clock is years behind."""
     shop.now[0] -= timedelta(days=3 * DAYS)
     await sell(shop, "wrong", ERASED)
+    await settle(shop)
     shop.now[0] += timedelta(days=3 * DAYS)
     written = sa.update(schema.table("CalculationLogs")).values(created_at=shop.now[0])
     only = written.where(schema.table("CalculationLogs").c.transaction_id == "wrong")
@@ -153,6 +154,20 @@ async def test_points_and_coupons_that_can_be_redeemed_keep_their_customer(shop:
     await shop.change("CouponCodes", "KEPT", status="EXPIRED")
     await run(shop, JOB)
     assert not await names(shop, OTHERS[0])
+
+
+async def test_a_sale_that_is_not_finished_holds_up_nobody_else(shop: Shop) -> None:
+    await sell(shop, "first", ERASED)
+    await sell(shop, "other", OTHERS[0])
+    await settle(shop)
+    shop.later(minutes=5)  # events are known by their moment
+    await sell(shop, "unfinished", ERASED)
+    await idle(shop)
+    assert await names(shop)
+    assert not await names(shop, OTHERS[0])
+    await settle(shop)  # with a booking of points, which counts from now on
+    await idle(shop)
+    assert not await names(shop)
 
 
 async def test_nobody_is_forgotten_before_a_tenant_says_so_and_points_need_days(shop: Shop) -> None:
