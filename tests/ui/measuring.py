@@ -26,9 +26,9 @@ BESIDE = """() => {
 
 # Texts that are cut off, and pairs of texts of which one lies over the other by more than 2 pixels. What can be
 # scrolled to is not cut off, though it is not seen; what can be seen counts for a pair. A bar of the calendar says
-# again what stands whole at the beginning of its row.
+# again what stands whole at the beginning of its row; a text that a list shows some lines of is whole on its page.
 UNREADABLE = """() => {
-  const LEAST = 2, AGAIN = ".promenadeBar";
+  const LEAST = 2, AGAIN = ".promenadeBar, .sapMTextLineClamp";
   const root = document.querySelector("#promenade---shell--pages");
   const isSeen = (one) => one.checkVisibility({visibilityProperty: true, opacityProperty: true});
   const scrolls = (one, overflow) =>

@@ -24,6 +24,16 @@ def test_a_row_is_a_card_that_shows_what_matters_without_scrolling_sideways(desk
     require_room(desk, page)
 
 
+def test_of_a_long_entry_in_the_audit_trail_a_card_shows_some_lines(desk: Desk) -> None:
+    with desk.shop.http() as http:
+        row = {"IsActiveEntity": True, "code": "LONG", "name": "Much " * 40}
+        made = http.post("/admin/Promotions", json=row).json()
+        assert http.delete(f"/admin/Promotions(ID={made['ID']},IsActiveEntity=true)").status_code == 204
+    page = desk.sit(address="/list/AuditLogs", language="de", viewport=TELEPHONE)
+    expect(page.get_by_text("Much Much").first).to_be_visible()
+    require_room(desk, page)
+
+
 def test_filters_are_behind_a_button_that_counts_those_in_use(desk: Desk) -> None:
     page = desk.sit(address="/list/Articles", viewport=TELEPHONE)
     page.get_by_role("heading", name=re.compile(r"^Articles \(")).wait_for()
