@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
+
+from promenade.store.authoring.trail import Action
+from promenade.workflows.authoring.unit import Verb, action_of
 
 APP = Path(__file__).parent.parent.parent / "src" / "promenade" / "web" / "ui" / "app"
 AREAS = sorted({path.stem.rpartition("_")[0] for path in (APP / "i18n").glob("*.properties")})
@@ -45,3 +49,10 @@ def test_every_text_that_is_used_exists() -> None:
             if not key.endswith((".", "-", "/")) and key not in known:
                 missing.append(f"{path.relative_to(APP)}: {key}")
     assert not missing, "\n".join(missing)
+
+
+def test_everything_that_the_audit_trail_tells_of_has_words() -> None:
+    actions = set(get_args(Action))
+    assert {action_of(verb) for verb in get_args(Verb)} <= actions
+    worded = {key.removeprefix("generic.verb.") for key in texts("generic", "en") if key.startswith("generic.verb.")}
+    assert {one for one in worded if "." not in one} == actions

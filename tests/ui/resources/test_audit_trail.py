@@ -42,10 +42,12 @@ def test_the_page_of_an_entity_says_it_too_in_german_and_without_ids(desk: Desk)
         others = f"IsActiveEntity eq true and ID ne {made['ID']}"
         above = http.get(f"/admin/PosGroups?$top=1&$filter={others}").json()["value"][0]
         own = f"/admin/PosGroups(ID={made['ID']},IsActiveEntity=true)"
-        assert http.patch(own, json={"isActive": False, "parent_ID": above["ID"]}).status_code == 200
+        changes = {"isActive": False, "parent_ID": above["ID"], "currency": "CHF"}
+        assert http.patch(own, json=changes).status_code == 200
     page = desk.sit(address=f"/object/PosGroups/{made['ID']}", language="de")
     history = page.get_by_role("grid", name="Verlauf")
     expect(history.get_by_text("Aktiv: Ja → Nein")).to_be_visible()
+    expect(history.get_by_text("Währung: EUR → CHF")).to_be_visible()
     link = history.get_by_role("link", name=above["name"])
     expect(link).to_have_attribute("href", f"#/object/PosGroups/{above['ID']}")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from promenade.store.archive.reading import KINDS, Kind
+from promenade.store.authoring.trail import Action
 from promenade.store.driver.unit import Database
 from promenade.workflows.archive.checking import check_archive
 from promenade.workflows.archive.months import Month
@@ -112,8 +113,9 @@ async def test_a_month_that_was_dropped_in_part_is_compared_from_there_on(databa
 async def test_months_of_a_trail_that_was_trimmed(database: Database, place: Place) -> None:
     """What stays of a month that went, because it says when a promotion ran, is not compared."""
     (shop,) = await shops(database, "tenant-a")
+    happened: list[tuple[int, Action]] = [(2, "ACTIVATE"), (4, "UPDATE"), (20, "UPDATE")]
     for month in (3, 4, 5):
-        for day, action in ((2, "ACTIVATE"), (4, "UPDATE"), (20, "UPDATE")):
+        for day, action in happened:
             await note(shop, action, "off", at=datetime(2026, month, day, 12, tzinfo=UTC))
     shop.now[0] = datetime(2027, 4, 10, tzinfo=UTC)
     march, april, may = "2026-03", "2026-04", "2026-05"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -26,6 +26,15 @@ STATES: Mapping[str, str | None] = {
 they stay as long as the promotion is there.
 """
 
+Action = Literal[
+    "ACCEPT_INVITATION", "ACTIVATE", "ADD_PROMOTIONS", "APPROVE", "ARCHIVE", "ASK", "CANCEL", "CHANGE_PASSWORD", "COPY",
+    "CREATE", "DEACTIVATE", "DECLINE", "DELETE", "END", "END_PILOT", "ENROL", "ENROLLED", "EXHAUST", "EXPIRE", "EXPORT",
+    "EXTEND", "FAIL", "GENERATE_CODES", "GRANT", "IMPORT", "ISSUE_COUPON", "LOCK", "OWN_SECRET", "PROMOTE_TO_ACTIVE",
+    "RECHARGE", "REJECT", "REMOVE_PROMOTION", "REPLAY", "REQUEUE", "REVOKE", "ROTATE", "SCHEDULE", "SEND_TEST",
+    "SET_UP_APP", "SIGN_IN", "START", "START_PILOT", "SUBMIT", "UNLOCK", "UPDATE", "WITHDRAW", "WITHDRAW_TOKENS",
+]  # fmt: skip
+"""What entries tell; the back office has words for each."""
+
 _NAME_MAX = 255
 _NOTE_MAX = 2000
 
@@ -45,7 +54,7 @@ def trail_entry(
     entry_id: str,
     at: datetime,
     actor: str,
-    action: str,
+    action: Action,
     subject: Subject,
     *,
     note: str | None = None,

@@ -16,7 +16,7 @@ from typing import Any
 from promenade.errors import Conflict, Invalid
 from promenade.store.access import clients as access
 from promenade.store.access.clients import digest_of
-from promenade.store.authoring.trail import Subject, trail_entry, write_trail
+from promenade.store.authoring.trail import Action, Subject, trail_entry, write_trail
 from promenade.store.driver.unit import Database, Session
 from promenade.workflows.access.clients import Client, authenticate_client, client_of
 
@@ -62,7 +62,7 @@ async def replace_own_secret(
     values: dict[str, Any] = {"secret_digest": digest, "former_until": until, "rotated_at": at}
     values |= {"former_digest": None if by_code else row.secret_digest, "enrolment_digest": None}
     values |= {"enrolment_until": None} | ({"tokens_from": at} if by_code else {})
-    action = "ENROLLED" if by_code else "OWN_SECRET"
+    action: Action = "ENROLLED" if by_code else "OWN_SECRET"
 
     async def work(session: Session) -> None:
         if not await access.replace_secret(session, client_id, row.version, values):

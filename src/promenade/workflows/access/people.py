@@ -17,7 +17,7 @@ from promenade.model.declare import Service
 from promenade.store.access import people as store
 from promenade.store.access.clients import digest_of, secret_of
 from promenade.store.access.tenants import read_tenants, tenant_is_known
-from promenade.store.authoring.trail import Subject, trail_entry, write_trail
+from promenade.store.authoring.trail import Action, Subject, trail_entry, write_trail
 from promenade.store.driver.unit import Database, Session
 from promenade.workflows.access.one_time_codes import is_key, step_of
 from promenade.workflows.access.passwords import NOBODYS, Passwords, check_password, hash_password
@@ -264,7 +264,7 @@ class People:
             raise _no_invitation()
         return row
 
-    def _entry(self, person: Any, action: str, at: datetime) -> dict[str, Any]:
+    def _entry(self, person: Any, action: Action, at: datetime) -> dict[str, Any]:
         subject = Subject("People", person.id, person.name or person.user_name)
         return dict(trail_entry(self._new_id(), at, person.user_name, action, subject))
 

@@ -14,7 +14,7 @@ from promenade.errors import Conflict, Invalid, NotFound
 from promenade.store.access import till_keys as store
 from promenade.store.access.local_store import read_store
 from promenade.store.access.till_keys import TillKey, read_till_keys
-from promenade.store.authoring.trail import Subject, trail_entry, write_trail
+from promenade.store.authoring.trail import Action, Subject, trail_entry, write_trail
 from promenade.store.driver.unit import Database, Session
 
 NAME_LENGTH_MAX = 50
@@ -125,7 +125,7 @@ async def revoke_till_key(database: Database, name: str, *, at: datetime, by: Au
 async def _write(
     database: Database,
     work: Callable[[Session], Awaitable[None]],
-    action: str,
+    action: Action,
     name: str,
     *,
     at: datetime,
@@ -142,7 +142,7 @@ async def _write(
     await database.write(told, tenant=found.tenant_id)
 
 
-async def tell(session: Session, action: str, subject: Subject, *, at: datetime, by: Author) -> None:
+async def tell(session: Session, action: Action, subject: Subject, *, at: datetime, by: Author) -> None:
     """Have the audit trail tell that a key was changed; in a session of the store's tenant."""
     await write_trail(session, [trail_entry(by.new_id(), at, by.user, action, subject)])
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from promenade.errors import Conflict, Detail
+from promenade.workflows.authoring.unit import Verb
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ class Move:
     where approval is binding.
     """
 
-    verb: str
+    verb: Verb
     sources: frozenset[str] | None
     target: Any
     by_patch: bool = True
@@ -65,7 +66,7 @@ def invalid_initial(machine: Machine, wanted: Any, target: str) -> Detail:
 
 
 def _move(
-    verb: str, sources: str | None, target: str, *, by_patch: bool = True, but_from: str = "", when_binding: str = ""
+    verb: Verb, sources: str | None, target: str, *, by_patch: bool = True, but_from: str = "", when_binding: str = ""
 ) -> Move:
     before = None if sources is None else _states(sources)
     return Move(

@@ -8,16 +8,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal, cast
 
 from promenade.errors import Conflict, Detail, Invalid
 from promenade.model.access.groups import Outside
 from promenade.model.declare import Service
 from promenade.store.authoring.statements import Columns, Delta, Row
+from promenade.store.authoring.trail import Action
 from promenade.store.driver.unit import Session
 from promenade.workflows.authoring.shapes import MANAGED, Shape
 
-__all__ = ["Act", "Decision", "Delta", "Faults", "Row", "Unit", "Write"]
+__all__ = ["Act", "Decision", "Delta", "Faults", "Row", "Unit", "Verb", "Write", "action_of"]
 
 
 class Act(StrEnum):
@@ -26,6 +27,21 @@ class Act(StrEnum):
     CREATE = "CREATE"
     UPDATE = "UPDATE"
     DELETE = "DELETE"
+
+
+Verb = Literal[
+    "activate", "addPromotions", "approve", "archive", "ask", "cancel", "copy", "deactivate", "decline", "end",
+    "endPilot", "enrol", "exhaust", "expire", "extend", "generateCodes", "grant", "issueCoupon", "lock",
+    "promoteToActive", "recharge", "reject", "removePromotion", "schedule", "start", "startPilot", "submit", "unlock",
+    "withdraw", "withdrawTokens",
+]  # fmt: skip
+"""What is done to a row beside being written."""
+
+
+def action_of(verb: Verb) -> Action:
+    """Return what the audit trail tells of a verb: ``startPilot`` becomes START_PILOT."""
+    code = "".join(f"_{letter}" if letter.isupper() else letter for letter in verb).upper()
+    return cast("Action", code)  # a test has them all
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +72,7 @@ class Write:
     is_named: bool = False
     is_touched: bool = False
     has_own_id: bool = False  # new row: the client chose its ID
-    verb: str | None = None  # of its state transition
+    verb: Verb | None = None  # of its state transition
     note: str | None = None  # in the audit trail, instead of the names of the changed fields
     emptied: list[tuple[str, str]] = field(default_factory=list)
     top: tuple[Shape, Columns] | None = None  # the topmost row that it is part of
@@ -91,11 +107,11 @@ class Write:
         return tuple([name for name, value in self.after.items() if name not in MANAGED and before[name] != value])
 
     @property
-    def verb_code(self) -> str:
+    def verb_code(self) -> Action:
         """The verb in the audit trail: ``startPilot`` becomes START_PILOT; without a transition the act."""
         if self.verb is None:
             return self.act.value
-        return "".join(f"_{letter}" if letter.isupper() else letter for letter in self.verb).upper()
+        return action_of(self.verb)
 
     @property
     def is_effective(self) -> bool:

@@ -27,7 +27,7 @@ from promenade.workflows.authoring.rules import Rules, registered
 from promenade.workflows.authoring.settings import SETTINGS, change_settings
 from promenade.workflows.authoring.shapes import Shape, codes, shape_of
 from promenade.workflows.authoring.trail import write_audit
-from promenade.workflows.authoring.unit import Act, Decision, Row, Unit, Write
+from promenade.workflows.authoring.unit import Act, Decision, Row, Unit, Verb, Write
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Authoring:
         """Create a row with everything it owns; return its ID. Error targets start with ``path``."""
         return (await self._create(set_name, [row], [path]))[0]
 
-    async def create_by(self, verb: str, set_name: str, row: Row, *, also: Columns) -> str:
+    async def create_by(self, verb: Verb, set_name: str, row: Row, *, also: Columns) -> str:
         """Create a row by an action, whatever the service lets its callers create directly; return its ID.
 
         ``also``: columns that no caller gives.
@@ -220,13 +220,13 @@ class Authoring:
             raise invalid_transition(set_name, before["status"], moves[0].target, None)
         write = plan.update(shape, before, {}, "")
         write.after |= {**also, move.column: move.target}
-        write.is_named, write.verb = True, verb
+        write.is_named, write.verb = True, move.verb
         if decision is not None:
             self._unit.decisions[entity_id] = decision
             write.note = decision.reason
         await self._carry_out(plan)
 
-    async def perform(self, set_name: str, entity_id: str, verb: str) -> None:
+    async def perform(self, set_name: str, entity_id: str, verb: Verb) -> None:
         """Change a row by a verb that is no transition; the rules of its set carry it out (`Rules.complete`)."""
         plan = Plan(self._unit)
         shape = shape_of(set_name)
@@ -234,7 +234,7 @@ class Authoring:
         write.is_named, write.verb = True, verb
         await self._carry_out(plan)
 
-    async def perform_many(self, set_name: str, ids: Collection[str], verb: str) -> None:
+    async def perform_many(self, set_name: str, ids: Collection[str], verb: Verb) -> None:
         """Change many rows as `perform` does, in a constant number of statements."""
         plan = Plan(self._unit)
         shape = shape_of(set_name)
@@ -260,14 +260,14 @@ class Authoring:
             if move is not None and if_(before):
                 write = plan.update(shape, before, {}, "")
                 write.after[move.column] = move.target
-                write.is_named, write.verb = True, verb
+                write.is_named, write.verb = True, move.verb
         moved = [write.id for write in plan.writes]
         if moved:
             with self._unit.faults.telling_all():
                 await self._carry_out(plan)
         return moved
 
-    def record(self, set_name: str, row: Mapping[str, Any], verb: str, note: str | None = None) -> None:
+    def record(self, set_name: str, row: Mapping[str, Any], verb: Verb, note: str | None = None) -> None:
         """Add ``verb`` on ``row`` (its columns) to the audit trail, without changing the row."""
         same = dict(row)
         self._unit.written.append(

@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import groupby
 
 from promenade.engine.money import minor_digits
-from promenade.store.authoring.trail import Subject, change_of, changes_text, trail_entry, write_trail
+from promenade.store.authoring.trail import Action, Subject, change_of, changes_text, trail_entry, write_trail
 from promenade.store.budgets import charges as store
 from promenade.store.budgets.charges import BudgetDraw, Consumption, is_used_up
 from promenade.store.driver.unit import Session
@@ -138,7 +138,13 @@ async def _follow(
 
 
 async def _move(
-    context: Context, session: Session, budget_id: str, drawn: BudgetDraw, status: str, action: str, sale: SaleIdentity
+    context: Context,
+    session: Session,
+    budget_id: str,
+    drawn: BudgetDraw,
+    status: str,
+    action: Action,
+    sale: SaleIdentity,
 ) -> None:
     await store.move_status(session, budget_id, status, at=sale.at, by=_SYSTEM)
     note = f"status: {drawn.status} -> {status}"

@@ -10,6 +10,7 @@ from promenade.store.authoring.statements import Columns, read_rows
 from promenade.store.driver.unit import Session
 from promenade.workflows.authoring import Authoring
 from promenade.workflows.authoring.locks import locked
+from promenade.workflows.authoring.unit import Verb
 
 PROMOTIONS_MAX = 1000  # in one call
 DETAILS_MAX = 50  # faults listed in one response
@@ -107,7 +108,7 @@ async def _unlocked(
 
 
 async def _link(
-    authoring: Authoring, verb: str, campaign: Columns, campaign_id: str | None, promotions: dict[str, Columns]
+    authoring: Authoring, verb: Verb, campaign: Columns, campaign_id: str | None, promotions: dict[str, Columns]
 ) -> None:
     """Set the campaign of promotions to ``campaign_id``, as one change of the campaign in the audit trail."""
     if not promotions:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from promenade.errors import Conflict, Invalid, NotFound
 from promenade.events import WebhookTest
 from promenade.store.authoring.statements import Columns, Lock, read_rows
-from promenade.store.authoring.trail import Subject, trail_entry, write_trail
+from promenade.store.authoring.trail import Action, Subject, trail_entry, write_trail
 from promenade.store.driver.unit import Session
 from promenade.store.webhooks import replay as store
 from promenade.store.webhooks.queue import Queued, enqueue, lane_of
@@ -184,11 +184,11 @@ async def _still_missed(
 
 
 async def write_audit(
-    authoring: Authoring, session: Session, verb: str, subject: Subject, note: str, at: datetime
+    authoring: Authoring, session: Session, action: Action, subject: Subject, note: str, at: datetime
 ) -> None:
     """Write to the audit trail that somebody has something sent. Raises Forbidden for an agent."""
     refuse_agents_access(session)
-    await write_trail(session, [trail_entry(authoring.new_id(), at, authoring.user, verb, subject, note=note)])
+    await write_trail(session, [trail_entry(authoring.new_id(), at, authoring.user, action, subject, note=note)])
 
 
 def subject_of(subscription: Columns) -> Subject:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import sqlalchemy as sa
 
 from promenade.errors import Invalid
-from promenade.store.authoring.trail import STATES, Subject, trail_entry
+from promenade.store.authoring.trail import STATES, Action, Subject, trail_entry
 from promenade.store.clockwork.pilots import read_pilots
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Database, Session
@@ -27,7 +27,7 @@ from tests.workflows.shop import Shop, identity
 DAYS, DAY = 365, timedelta(days=1)
 
 
-async def note(shop: Shop, action: str, of: str, set_name: str = "Promotions", at: datetime | None = None) -> str:
+async def note(shop: Shop, action: Action, of: str, set_name: str = "Promotions", at: datetime | None = None) -> str:
     """Write an entry about a row; return its ID."""
     key = shop.context.new_id()
     entry = trail_entry(key, at or shop.now[0], "anna", action, Subject(set_name, identity(of), of))
@@ -92,7 +92,7 @@ async def live(shops: Sequence[Shop], choose: random.Random, steps: int) -> None
             elif kind == "delete":
                 await delete(shop, name)
             else:
-                await note(shop, action if kind == "move" else "UPDATE", name)
+                await note(shop, cast("Action", action) if kind == "move" else "UPDATE", name)
         if name not in there:
             there.add(name)
         elif kind == "delete":

@@ -20,10 +20,10 @@ from promenade.store.access.clients import NO_SECRET, digest_of, secret_of
 from promenade.store.access.tenants import read_secret_policy
 from promenade.workflows.authoring.access.scopes import ADMIN, keep_each_once
 from promenade.workflows.authoring.rules import Rules, rules
-from promenade.workflows.authoring.unit import Act, Unit, Write
+from promenade.workflows.authoring.unit import Act, Unit, Verb, Write
 
-WITHDRAW = "withdrawTokens"
-ENROL = "enrol"
+WITHDRAW: Verb = "withdrawTokens"
+ENROL: Verb = "enrol"
 
 
 @rules("Clients")

@@ -37,7 +37,7 @@ sap.ui.define(
         return "";
       }
       if (field?.valueList?.isFixed && !field.isCollection) {
-        return code(value);
+        return field.valueList.set === "Currencies" ? value : code(value);
       }
       if (field && (PLAIN.has(field.type) || /Int|Decimal/.test(field.type))) {
         const read = field.type === "Edm.Boolean" ? value === "true" : value;
@@ -103,8 +103,8 @@ sap.ui.define(
         return loading;
       },
 
-      /** An action in words: *Approved*. */
-      verb: (action) => Texts.find(`verb.${action}`) || code(action || ""),
+      /** What was done to a row of a set, in words: *Approved*. */
+      verb: (action, set) => Texts.find(`verb.${set}.${action}`) || Texts.find(`verb.${action}`) || code(action || ""),
 
       /** What the entries of a kind are about, in words: *Promotion*. */
       kind,
@@ -119,14 +119,14 @@ sap.ui.define(
       text(entry) {
         const plain = (field, value) => text(field, value);
         const lines = parsed(entry.changes).map((one) => line(entry.entityType, one, plain, (said) => said));
-        const first = [this.verb(entry.action), about(entry)].filter(Boolean).join(" · ");
+        const first = [this.verb(entry.action, entry.entityType), about(entry)].filter(Boolean).join(" · ");
         return [first, ...notes(entry), ...lines].join("; ");
       },
 
       /** `{action, entityType, entityId, entityName, ownerId, changes, note}` as HTML, a line for each change. */
       html(entry) {
         const lines = parsed(entry.changes).map((one) => line(entry.entityType, one, shown, encodeXML));
-        const first = [this.verb(entry.action), about(entry)].filter(Boolean).join(" · ");
+        const first = [this.verb(entry.action, entry.entityType), about(entry)].filter(Boolean).join(" · ");
         return [`<strong>${encodeXML(first)}</strong>`, ...notes(entry).map(encodeXML), ...lines].join("<br>");
       }
     };
