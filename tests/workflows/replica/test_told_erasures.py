@@ -170,6 +170,21 @@ async def test_a_store_erases_whom_its_cloud_has_erased_and_all_sums_stay(retail
     assert (ended.status, ended.customer_id, ended.pseudonym) == ("COMPLETED", None, None)
 
 
+async def test_a_customer_who_is_just_being_forgotten_is_erased_all_the_same(retailer: Retailer) -> None:
+    """The store has a key of its own then, so it knows the customer by two digests."""
+    store, at = retailer.store, retailer.store.now[0]
+
+    async def begin(session: Session) -> None:
+        assert await requests.begin_idle(session, ERASED, at, new_id=store.context.new_id, at=at)
+
+    await store.context.database.write(begin, tenant=store.tenant)
+    await ask(retailer.cloud)
+    await retailer.sync()
+    await sell(store, "back", ERASED)
+    await retailer.carry_out()
+    assert naming(await stored(store), ERASED) == []
+
+
 async def test_no_id_crosses_the_line_and_the_cloud_hears_of_no_customer(retailer: Retailer) -> None:
     await ask(retailer.cloud)
     await ask(retailer.cloud, "Kd-of-another-store")

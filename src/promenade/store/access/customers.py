@@ -16,6 +16,9 @@ from promenade.store.driver.unit import Session
 READ_MAX = 2_000
 """Keys that one portion looks at, where no index finds the customer's rows."""
 
+ROWS_MAX = 500
+"""Rows that a walk over customers looks at together: neither database passes over many of one customer."""
+
 _CUSTOMER = "customer_id"
 _BESIDE = frozenset({"customer_erasures", "forecast_customers"})  # who is there is in another table, too
 _PARTS = table("calculation_log_parts")
@@ -38,11 +41,15 @@ def walked_tables() -> list[str]:
     return [name for name in tables_of_customers() if name not in _BESIDE]
 
 
-async def read_customers(session: Session, name: str, after: str, limit: int) -> list[str]:
-    """Return up to ``limit`` customers' IDs of a table after ``after``, in order, by an index."""
+async def read_customers(session: Session, name: str, after: str, limit: int) -> tuple[list[str], bool]:
+    """Return up to ``limit`` customers' IDs of a table after ``after``, in order, and whether there may be more.
+
+    It looks at `ROWS_MAX` rows of an index, so the rows of one customer may be all that it sees.
+    """
     customer = schema.metadata.tables[name].c[_CUSTOMER]
-    listed = select(customer).distinct().where(customer > after).order_by(customer).limit(limit)
-    return [row.customer_id for row in await session.execute(listed)]
+    rows = await session.execute(select(customer).where(customer > after).order_by(customer).limit(ROWS_MAX))
+    found = list(dict.fromkeys([row.customer_id for row in rows]))
+    return found[:limit], len(rows) == ROWS_MAX or len(found) > limit
 
 
 async def read_rows(

@@ -98,7 +98,11 @@ async def begin_idle(
     """
     await keep_key(session, bytes.fromhex((new_id() + new_id()).replace("-", "")), at)
     digests = [_digest(key, customer_id) for key in await _keys(session)]
-    if not await _locked(session, digests):
+    found = await _locked(session, digests)
+    for one in found:
+        if one.idle_since is not None:
+            await _follow(session, one, is_asked=False)
+    if all(one.idle_since is not None and one.status == COMPLETED for one in found):
         row = _pending(digests[0], customer_id, new_id, at) | {"idle_since": since}
         await session.rowcount(upsert(session.dialect, _ERASURES).on_conflict_do_nothing(), row)
     found = await _locked(session, digests)
@@ -127,14 +131,29 @@ async def notice(
     # Locked: an erasure that is about to be completed does not know what this unit of work has written.
     found = await _locked(session, sorted(digests))
     under_way = {digests[one.digest] for one in found if one.status == PENDING}
-    ended = [one for one in found if digests[one.digest] not in under_way]
-    for one in ended:
-        if one.idle_since is not None:  # it was ended by a program that knew nothing of idle customers
-            await forget(session, one)
-    erased = {digests[one.digest]: one.digest for one in ended if one.idle_since is None}
+    asked = {digests[one.digest] for one in found if one.idle_since is None}
+    for one in found:
+        if one.idle_since is not None:
+            await _follow(session, one, is_asked=digests[one.digest] in asked)
+    erased = {
+        digests[one.digest]: one.digest
+        for one in found
+        if one.idle_since is None and digests[one.digest] not in under_way
+    }
     for customer_id, digest in erased.items():
         await _begin_anew(session, digest, customer_id, new_id, at)
     return len(erased)
+
+
+async def _follow(session: Session, idle: Erasure, *, is_asked: bool) -> None:
+    """Let an idle customer's row become an erasure that was asked for by another digest, in a store by its cloud's.
+
+    One that has ended was ended by a program that knew nothing of idle customers.
+    """
+    if idle.status == COMPLETED:
+        await forget(session, idle)
+    elif is_asked:
+        await _set(session, idle.digest, idle_since=None)
 
 
 async def find(session: Session, customer_id: str) -> list[Erasure]:

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from promenade.store.access import erasures as requests
 from promenade.store.access.erasures import Erasure
 from promenade.store.clockwork import erasing as store
-from promenade.store.clockwork.idling import has_come_back
+from promenade.store.clockwork.idling import has_come_back, read_term
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.dictionaries import newest_dictionary
 from promenade.store.pricing.packing import BASE_FOR
@@ -66,7 +66,7 @@ def portions(context: Context, erasure: Erasure) -> Callable[[], Awaitable[tuple
             held = await requests.lock(session, erasure)
             if held is None or held.customer_id is None or held.pseudonym is None:
                 return 0, False
-            if held.idle_since is not None and await has_come_back(session, held.customer_id, held.idle_since):
+            if held.idle_since is not None and await _is_over(session, held, at_a_glance=True):
                 await requests.forget(session, held)
                 return 0, False
             step = _Step(session, held.customer_id, held.pseudonym, at - SETTLES_FOR, dictionary, context.is_store)
@@ -74,7 +74,10 @@ def portions(context: Context, erasure: Erasure) -> Callable[[], Awaitable[tuple
             if changed:
                 await requests.note_changed(session, held, changed)
             elif await store.remains(session, held.customer_id):
-                await requests.postpone(session, held, at + AGAIN_AFTER)
+                if held.idle_since is not None and await _is_over(session, held):
+                    await requests.forget(session, held)
+                else:
+                    await requests.postpone(session, held, at + AGAIN_AFTER)
             elif held.idle_since is not None:
                 await requests.forget(session, held)
             else:
@@ -84,6 +87,13 @@ def portions(context: Context, erasure: Erasure) -> Callable[[], Awaitable[tuple
         return await context.database.write(work, tenant=erasure.tenant_id)
 
     return portion
+
+
+async def _is_over(session: Session, idle: Erasure, *, at_a_glance: bool = False) -> bool:
+    """Whether an idle customer is no longer to be forgotten: they have come back, or the tenant forgets nobody now."""
+    if idle.customer_id is None or idle.idle_since is None or await read_term(session) is None:
+        return True
+    return await has_come_back(session, idle.customer_id, idle.idle_since, at_a_glance=at_a_glance)
 
 
 @dataclass(frozen=True, slots=True)

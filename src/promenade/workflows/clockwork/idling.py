@@ -4,7 +4,8 @@ Once a day a walk looks at all customers of such a tenant, in the order of their
 forgotten as an erased customer is (`workflows.clockwork.erasures`), but nothing remembers it: with the next sale the ID
 is a new customer's. Somebody who comes back while this goes on is left alone from then on.
 
-A store goes by what it knows itself, and not before it has sent what happened so long ago.
+A store goes by what it knows itself, while it is in touch with its cloud, so that its clock can be believed, and not
+before it has sent what happened so long ago.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from functools import partial
 
 from promenade.store.access import erasures as requests
 from promenade.store.access.customers import read_customers, walked_tables
+from promenade.store.access.erasures import Erasure
 from promenade.store.clockwork import idling as store
 from promenade.store.clockwork.dropping import read_wishing
 from promenade.store.driver.unit import Session
-from promenade.workflows.clockwork.erasures import portions
+from promenade.workflows.clockwork.erasures import SETTLES_FOR, portions
 from promenade.workflows.clockwork.jobs import JobResult, clock_job
 from promenade.workflows.clockwork.paced import Pace
 from promenade.workflows.context import Context
@@ -31,6 +33,8 @@ LOOKED = 40
 @clock_job("customers.idle", every=EVERY)
 async def idle(context: Context, cursor: str | None) -> JobResult:
     """Go on with the walk over the customers of each tenant that forgets idle ones."""
+    if not _is_in_touch(context):
+        return JobResult(0)
     reached, _, place = (cursor or "").partition("\n")
     pace = Pace()
     wishing = partial(read_wishing, setting="idle_customer_days")
@@ -43,6 +47,14 @@ async def idle(context: Context, cursor: str | None) -> JobResult:
     return JobResult(pace.done)
 
 
+def _is_in_touch(context: Context) -> bool:
+    """Whether this is no store with a cloud, or one that has heard of it since yesterday."""
+    uplink = context.uplink
+    if uplink is None or uplink.client is None:
+        return True
+    return uplink.last_sync_at is not None and uplink.last_sync_at >= context.clock() - EVERY
+
+
 class _Walk:
     """A walk over a tenant's customers; ``place`` is the table and the customer behind whom it goes on."""
 
@@ -50,8 +62,8 @@ class _Walk:
         self._context = context
         self._tenant_id = tenant_id
         self._tables = walked_tables()
-        table, _, self._after = place.partition("\n")
-        self._table = self._tables.index(table) if table in self._tables else 0
+        table, _, after = place.partition("\n")
+        self._table, self._after = (self._tables.index(table), after) if table in self._tables else (0, "")
         self._idle: list[str] = []
         self._since = context.clock()
         self._forgetting: Callable[[], Awaitable[tuple[int, bool]]] | None = None
@@ -67,47 +79,54 @@ class _Walk:
         """
         if self._forgetting is not None:
             changed, more = await self._forgetting()
-            self._forgetting = self._forgetting if more else None
+            if not more:
+                self._pass()
             return changed, True
         if self._idle:
-            await self._begin(self._idle.pop(0))
+            await self._begin(self._idle[0])
             return 0, True
         return 0, await self._look()
 
     async def _begin(self, customer_id: str) -> None:
-        begin = partial(
-            requests.begin_idle,
-            customer_id=customer_id,
-            since=self._since,
-            new_id=self._context.new_id,
-            at=self._context.clock(),
-        )
-        erasure = await self._context.database.write(begin, tenant=self._tenant_id)
-        self._forgetting = None if erasure is None else portions(self._context, erasure)
-        self._after = customer_id
+        context, at, since = self._context, self._context.clock(), self._since
+
+        async def begin(session: Session) -> Erasure | None:
+            if await store.has_to_settle(session, customer_id, at - SETTLES_FOR, is_store=context.is_store):
+                return None  # as a whole, or not at all: the next walk looks again
+            return await requests.begin_idle(session, customer_id, since, new_id=context.new_id, at=at)
+
+        erasure = await context.database.write(begin, tenant=self._tenant_id)
+        if erasure is None:
+            self._pass()
+        else:
+            self._forgetting = portions(context, erasure)
+
+    def _pass(self) -> None:
+        """Go on behind the customer who was idle; until then the next run would go on with them."""
+        self._after, self._forgetting = self._idle.pop(0), None
 
     async def _look(self) -> bool:
         """Find who is idle among the next customers; return False behind the last one of the last table."""
         at, name = self._context.clock(), self._tables[self._table]
 
-        async def look(session: Session) -> tuple[datetime, list[str], list[str]] | None:
+        async def look(session: Session) -> tuple[datetime, list[str], bool, list[str]] | None:
             term = await store.read_term(session)
             if term is None:
                 return None
             since = at - timedelta(days=term.days)
             if self._context.is_store and await store.has_to_send(session, since):
                 return None
-            stored = await read_customers(session, name, self._after, LOOKED)
+            stored, more = await read_customers(session, name, self._after, LOOKED)
             named = [one for one in stored if not requests.is_pseudonym(one)]
-            return since, stored, await store.idle_among(session, named, since, points_lapse=term.points_lapse)
+            return since, stored, more, await store.idle_among(session, named, since, points_lapse=term.points_lapse)
 
         found = await self._context.database.read(look, tenant=self._tenant_id)
         if found is None:
             return False
-        self._since, stored, self._idle = found
+        self._since, stored, more, self._idle = found
         if self._idle:
             return True  # it looks again behind the last of them
-        if len(stored) == LOOKED:
+        if more:
             self._after = stored[-1]
             return True
         if self._table + 1 == len(self._tables):

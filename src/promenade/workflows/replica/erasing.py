@@ -146,15 +146,14 @@ class _Search:
         place, context = self.place, self._context
         name = self._tables[place.table]
 
-        async def look(session: Session) -> tuple[list[str], list[str]]:
-            stored = await read_customers(session, name, place.after, PORTION)
-            return stored, await find_told(session, self._secret, stored) if stored else []
+        async def look(session: Session) -> tuple[list[str], bool, list[str]]:
+            stored, more = await read_customers(session, name, place.after, PORTION)
+            return stored, more, await find_told(session, self._secret, stored) if stored else []
 
-        stored, erased = await context.database.read(look, tenant=self._tenant)
+        stored, more, erased = await context.database.read(look, tenant=self._tenant)
         if erased:
             at = context.clock()
             begin = partial(notice, customer_ids=erased, new_id=context.new_id, at=at)
             await context.database.write(begin, tenant=self._tenant)
-        is_next = len(stored) < PORTION
-        self.place = replace(place, table=place.table + is_next, after="" if is_next else stored[-1])
+        self.place = replace(place, table=place.table + (not more), after=stored[-1] if more else "")
         return len(stored), self.place.table < len(self._tables)

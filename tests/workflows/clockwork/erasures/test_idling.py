@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import sqlalchemy as sa
 
 from promenade.errors import Invalid
+from promenade.store.access import customers
 from promenade.store.driver import schema
-from promenade.store.driver.unit import Database, Session
+from promenade.store.driver.unit import Database
 from promenade.store.sync.erasures import count_erasures
 from promenade.workflows.access.erasures import forget_erasure, list_erasures
 from promenade.workflows.clockwork import clock_jobs, erasures, idling
@@ -42,10 +42,16 @@ DAYS = 400
 JOB = "customers.idle"
 
 
+async def walk(shop: Shop) -> None:
+    """Let the job look at everybody, and the other one end what was begun when the time of a run was over."""
+    await run(shop, JOB)
+    await run(shop, "customers.erase")
+
+
 async def idle(shop: Shop) -> None:
     """Let the days go by, and the job run."""
     shop.later(days=DAYS, hours=1)
-    await run(shop, JOB)
+    await walk(shop)
 
 
 @pytest.fixture
@@ -75,7 +81,7 @@ async def test_who_was_idle_is_named_nowhere_and_all_sums_stay(database: Databas
         for other in OTHERS:
             await sell(shop, f"now-{other}", other)
     await settle(here)
-    await run(here, JOB)
+    await walk(here)
     found = await stored(here)
     assert naming(found, ERASED) == []
     known = differing(books(found, (pseudonym_of(found), ERASED)), books(await stored(there)))
@@ -94,7 +100,7 @@ async def test_with_the_next_sale_the_id_is_a_new_customers(shop: Shop) -> None:
     await settle(shop)
     shop.later(hours=2)
     await run(shop, "customers.erase")
-    await run(shop, JOB)
+    await walk(shop)
     found = await stored(shop)
     assert {row["transaction_id"] for row in found["calculation_logs"] if row["customer_id"] == ERASED} == {"second"}
     points = {row["customer_id"]: row["points"] for row in found["loyalty_balances"]}
@@ -132,10 +138,10 @@ async def test_who_was_heard_of_in_time_stays_for_as_long_again(shop: Shop, hear
     await heard(shop)
     await settle(shop)
     shop.later(days=DAYS - 1)
-    await run(shop, JOB)
+    await walk(shop)
     assert await names(shop)
     shop.later(days=2)
-    await run(shop, JOB)
+    await walk(shop)
     assert not await names(shop)
 
 
@@ -148,23 +154,28 @@ async def test_points_and_coupons_that_can_be_redeemed_keep_their_customer(shop:
     await idle(shop)
     assert await names(shop)
     await configure(shop, idlePointsLapse=True)
-    await run(shop, JOB)
+    await walk(shop)
     assert not await names(shop)
     assert await names(shop, OTHERS[0])
     await shop.change("CouponCodes", "KEPT", status="EXPIRED")
-    await run(shop, JOB)
+    await walk(shop)
     assert not await names(shop, OTHERS[0])
 
 
-async def test_a_sale_that_is_not_finished_holds_up_nobody_else(shop: Shop) -> None:
+async def test_a_sale_that_is_not_finished_keeps_its_customer_as_a_whole_and_nobody_else(shop: Shop) -> None:
     await sell(shop, "first", ERASED)
     await sell(shop, "other", OTHERS[0])
     await settle(shop)
     shop.later(minutes=5)  # events are known by their moment
     await sell(shop, "unfinished", ERASED)
     await idle(shop)
-    assert await names(shop)
-    assert not await names(shop, OTHERS[0])
+    found = await stored(shop)
+    assert {row["transaction_id"] for row in found["calculation_logs"] if row["customer_id"] == ERASED} == {
+        "first",
+        "unfinished",
+    }
+    assert naming(found, OTHERS[0]) == []
+    assert found["customer_erasures"] == []
     await settle(shop)  # with a booking of points, which counts from now on
     await idle(shop)
     assert not await names(shop)
@@ -228,13 +239,12 @@ async def test_who_comes_back_meanwhile_keeps_what_comes_then(halfway: Shop) -> 
     await sell(halfway, "back", ERASED)
     await settle(halfway)
     halfway.later(hours=2)
-    await run(halfway, "customers.erase")
-    await run(halfway, JOB)
+    await walk(halfway)
     found = await stored(halfway)
     assert found["customer_erasures"] == []
-    customers = {row["transaction_id"]: row["customer_id"] for row in found["calculation_logs"]}
-    assert customers["back"] == ERASED
-    assert customers["sale-0"] != ERASED or customers["sale-3"] != ERASED
+    whose = {row["transaction_id"]: row["customer_id"] for row in found["calculation_logs"]}
+    assert whose["back"] == ERASED
+    assert set(whose.values()) != {ERASED}
     assert await differences(halfway.context.database) == []
 
 
@@ -260,6 +270,24 @@ async def test_an_erasure_that_is_asked_for_meanwhile_is_one_like_any_other(half
     await forget_erasure(halfway.context.database, halfway.tenant, ERASED)
 
 
+async def test_who_is_being_forgotten_stays_if_the_tenant_forgets_nobody_any_more(halfway: Shop) -> None:
+    await configure(halfway, idlePointsLapse="false", idleCustomerDays="")
+    await run(halfway, "customers.erase")
+    assert await remembered(halfway) == []
+    assert await names(halfway)
+    assert await differences(halfway.context.database) == []
+
+
+async def test_what_an_older_program_has_ended_as_an_erasure_is_none(halfway: Shop) -> None:
+    ended = {"status": "COMPLETED", "customer_id": None, "pseudonym": None, "completed_at": halfway.now[0]}
+    change = sa.update(schema.metadata.tables["customer_erasures"]).values(ended)
+    await halfway.context.database.write(lambda session: session.rowcount(change), tenant=halfway.tenant)
+    assert await list_erasures(halfway.context.database, halfway.tenant) == []
+    await walk(halfway)
+    assert not await names(halfway)
+    assert await remembered(halfway) == []
+
+
 async def test_a_walk_in_short_runs_comes_to_everybody(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     everybody = [f"Kd-{number}-y" for number in range(7)]
     for number, customer in enumerate(everybody):
@@ -270,29 +298,56 @@ async def test_a_walk_in_short_runs_comes_to_everybody(shop: Shop, monkeypatch: 
     await sell(shop, "now", stays)
     await settle(shop)
     monkeypatch.setattr(idling, "LOOKED", 2)
+    monkeypatch.setattr(customers, "ROWS_MAX", 3)  # one has more sales than a walk looks at together
+    for number in range(5):
+        await sell(shop, f"more-{number}", stays)
+    await settle(shop)
     monkeypatch.setattr(idling, "Pace", _few(4))
-    await run(shop, JOB)
-    await run(shop, "customers.erase")
+    await walk(shop)
     assert [one for one in everybody if await names(shop, one)] == [stays]
 
 
-async def test_a_store_forgets_by_itself_what_its_cloud_has(shop: Shop) -> None:
+@pytest.fixture
+async def store(shop: Shop) -> Shop:
+    """A store that has sold something to a customer long ago, which its cloud does not know."""
+    uplink = Uplink(client=cast("Any", object()), deployment_id=identity("store"))
+    made = Shop(replace(shop.context, source="local-store", uplink=uplink), shop.now, shop.tenant)
+    await sell(made, "sale", ERASED)
+    await settle(made)
+    assert len((await stored(made))["sync_uploads"]) == 1
+    made.later(days=DAYS, hours=1)
+    uplink.last_sync_at = made.now[0]
+    await walk(made)
+    assert await names(made)
+    return made
+
+
+async def test_a_store_forgets_by_itself_what_its_cloud_has(store: Shop) -> None:
     """The cloud gets a sale under the ID of its customer, who may be there every day."""
-    context = replace(shop.context, source="local-store", uplink=Uplink(client=None, deployment_id=identity("store")))
-    store = Shop(context, shop.now, shop.tenant)
-    await sell(store, "sale", ERASED)
-    await settle(store)
-    assert len(await waiting(store)) == 1
-    await idle(store)
-    assert await names(store)
-    await store.context.database.write(_sent, tenant=store.tenant)
-    await run(store, JOB)
+    await uploads(store, sa.delete(UPLOADS))
+    await walk(store)
     assert not await names(store)
 
 
-async def waiting(shop: Shop) -> Sequence[Row]:
-    return (await stored(shop))["sync_uploads"]
+async def test_a_store_keeps_whom_a_refused_sale_is_about(store: Shop) -> None:
+    """Somebody may have it sent once more."""
+    await uploads(store, sa.update(UPLOADS).values(rejected_at=store.now[0], reason="?"))
+    before = (await stored(store))["sync_uploads"]
+    await walk(store)
+    assert await names(store)
+    assert (await stored(store))["sync_uploads"] == before
 
 
-async def _sent(session: Session) -> None:
-    await session.rowcount(sa.delete(schema.metadata.tables["sync_uploads"]))
+async def test_a_store_whose_clock_may_be_wrong_forgets_nobody(store: Shop) -> None:
+    await uploads(store, sa.delete(UPLOADS))
+    assert store.context.uplink is not None
+    store.context.uplink.last_sync_at = store.now[0] - timedelta(days=2)
+    await walk(store)
+    assert await names(store)
+
+
+UPLOADS = schema.metadata.tables["sync_uploads"]
+
+
+async def uploads(shop: Shop, statement: sa.Delete | sa.Update) -> None:
+    await shop.context.database.write(lambda session: session.rowcount(statement), tenant=shop.tenant)
