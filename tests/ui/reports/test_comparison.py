@@ -58,7 +58,8 @@ def test_figures_are_shown_with_those_of_the_period_before(desk: Desk, reports: 
         "PromotionUsageByDay", apply=f"{period(*BEFORE)}/groupby((day),{GIVEN})", orderby="day"
     )]  # fmt: skip
     assert len(twin(page, "byDay")) == 7
-    assert [value for value in numbers(page, "byDay", 2) if value] == by_day
+    # A day without promotions has no row, and one whose promotions gave only points has 0.
+    assert [value for value in numbers(page, "byDay", 2) if value] == [value for value in by_day if value]
 
 
 def test_each_promotion_is_compared_with_itself(desk: Desk, reports: Reports) -> None:
