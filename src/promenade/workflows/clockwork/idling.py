@@ -16,13 +16,11 @@ from functools import partial
 
 from promenade.store.access import erasures as requests
 from promenade.store.access.customers import read_customers, walked_tables
-from promenade.store.access.erasures import Erasure
 from promenade.store.clockwork import idling as store
-from promenade.store.clockwork.dropping import read_wishing
 from promenade.store.driver.unit import Session
 from promenade.workflows.clockwork.erasures import SETTLES_FOR, portions
 from promenade.workflows.clockwork.jobs import JobResult, clock_job
-from promenade.workflows.clockwork.paced import Pace
+from promenade.workflows.clockwork.paced import walking
 from promenade.workflows.context import Context
 
 EVERY = timedelta(days=1)
@@ -35,16 +33,7 @@ async def idle(context: Context, cursor: str | None) -> JobResult:
     """Go on with the walk over the customers of each tenant that forgets idle ones."""
     if not _is_in_touch(context):
         return JobResult(0)
-    reached, _, place = (cursor or "").partition("\n")
-    pace = Pace()
-    wishing = partial(read_wishing, setting="idle_customer_days")
-    for tenant_id in await context.database.read(wishing, system=True):
-        if tenant_id < reached:
-            continue
-        walk = _Walk(context, tenant_id, place if tenant_id == reached else "")
-        if not await pace.while_more(walk.portion):
-            return JobResult(pace.done, more=True, cursor=f"{tenant_id}\n{walk.place}")
-    return JobResult(pace.done)
+    return await walking(context, cursor, "idle_customer_days", partial(_Walk, context))
 
 
 def _is_in_touch(context: Context) -> bool:
@@ -88,14 +77,14 @@ class _Walk:
         return 0, await self._look()
 
     async def _begin(self, customer_id: str) -> None:
-        context, at, since = self._context, self._context.clock(), self._since
-
-        async def begin(session: Session) -> Erasure | None:
-            if await store.has_to_settle(session, customer_id, at - SETTLES_FOR, is_store=context.is_store):
-                return None  # as a whole, or not at all: the next walk looks again
-            return await requests.begin_idle(session, customer_id, since, new_id=context.new_id, at=at)
-
-        erasure = await context.database.write(begin, tenant=self._tenant_id)
+        """Begin to forget a customer: as a whole or, if something has to settle, not before the next walk."""
+        context, at, tenant = self._context, self._context.clock(), self._tenant_id
+        settling = partial(
+            store.has_to_settle, customer_id=customer_id, before=at - SETTLES_FOR, is_store=context.is_store
+        )
+        begin = partial(requests.begin_idle, customer_id=customer_id, since=self._since, new_id=context.new_id, at=at)
+        waits = await context.database.read(settling, tenant=tenant)
+        erasure = None if waits else await context.database.write(begin, tenant=tenant)
         if erasure is None:
             self._pass()
         else:

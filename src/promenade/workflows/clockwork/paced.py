@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
+from functools import partial
+from typing import Protocol
 
 from promenade.store.access.tenants import read_tenants
+from promenade.store.clockwork.dropping import read_wishing
 from promenade.workflows.clockwork.jobs import JobResult
 from promenade.workflows.context import Context
 from promenade.workflows.pace import Pacer, Rest
@@ -53,3 +56,30 @@ async def in_portions(
         return tenant_id not in wanted or await pace.while_more(lambda: portion(tenant_id))
 
     return await tenant_by_tenant(context, cursor, of_tenant)
+
+
+class Walk(Protocol):
+    """A walk over rows of a tenant."""
+
+    @property
+    def place(self) -> str:
+        """Where it goes on, as text."""
+
+    async def portion(self) -> tuple[int, bool]:
+        """Go on; return how many rows were changed, and whether there is more to do."""
+
+
+async def walking(context: Context, cursor: str | None, setting: str, walk_of: Callable[[str, str], Walk]) -> JobResult:
+    """Go on with the walks of the tenants that have set ``setting``, a column of days, one after the other.
+
+    ``walk_of(tenant_id, place)`` begins one at a place, the empty text being its beginning.
+    """
+    reached, _, place = (cursor or "").partition("\n")
+    pace = Pace()
+    for tenant_id in await context.database.read(partial(read_wishing, setting=setting), system=True):
+        if tenant_id < reached:
+            continue
+        walk = walk_of(tenant_id, place if tenant_id == reached else "")
+        if not await pace.while_more(walk.portion):
+            return JobResult(pace.done, more=True, cursor=f"{tenant_id}\n{walk.place}")
+    return JobResult(pace.done)

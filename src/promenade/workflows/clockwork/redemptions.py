@@ -16,12 +16,12 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from promenade.store.clockwork import redemptions as store
-from promenade.store.clockwork.dropping import Mark, read_days, read_mark, read_wishing, write_mark
+from promenade.store.clockwork.dropping import Mark, read_days, read_mark, write_mark
 from promenade.store.clockwork.redemptions import Look
 from promenade.store.driver.unit import Session
 from promenade.store.sales.kept import REDEMPTIONS
 from promenade.workflows.clockwork.jobs import JobResult, clock_job
-from promenade.workflows.clockwork.paced import Pace
+from promenade.workflows.clockwork.paced import walking
 from promenade.workflows.context import Context
 
 EVERY = timedelta(hours=1)
@@ -35,15 +35,7 @@ async def redemptions(context: Context, cursor: str | None) -> JobResult:
     """Delete events of coupon codes, of the tenants that have set how long they stay."""
     if context.is_store:
         return JobResult(0)
-    reached, _, after = (cursor or "").partition("\n")
-    pace = Pace()
-    for tenant_id in await context.database.read(partial(read_wishing, setting=_DAYS), system=True):
-        if tenant_id < reached:
-            continue
-        walk = _Pass(context, tenant_id, after if tenant_id == reached else "")
-        if not await pace.while_more(walk.portion):
-            return JobResult(pace.done, more=True, cursor=f"{tenant_id}\n{walk.after}")
-    return JobResult(pace.done)
+    return await walking(context, cursor, _DAYS, partial(_Pass, context))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +48,10 @@ class _Step:
 
 
 class _Pass:
-    """A look at all events of a tenant; ``after`` is the last one that was looked at."""
+    """A look at all events of a tenant; ``place`` is the last one that was looked at."""
 
-    def __init__(self, context: Context, tenant_id: str, after: str) -> None:
-        self.after = after
+    def __init__(self, context: Context, tenant_id: str, place: str) -> None:
+        self.place = place
         self._context = context
         self._tenant_id = tenant_id
 
@@ -70,7 +62,7 @@ class _Pass:
             return 0, False
         seen, gone = step.seen, 0
         if seen is None:
-            self.after = ""
+            self.place = ""
             await self._write_mark(replace(step.mark, purged_before=step.until))
             return 0, True
         few = seen.due[:UNIT_ROWS]
@@ -79,9 +71,9 @@ class _Pass:
                 lambda session: store.drop(session, few, step.until), tenant=self._tenant_id, durable=False
             )
         if len(few) < len(seen.due):
-            self.after = few[-1]
+            self.place = few[-1]
         elif seen.last is not None:
-            self.after = seen.last
+            self.place = seen.last
         else:
             await self._write_mark(replace(step.mark, spared_before=step.mark.purged_before))
             return gone, False
@@ -97,7 +89,7 @@ class _Pass:
         if mark.spared_before == begun:  # this month's pass has ended
             return None
         until = min(limit, begun)
-        return _Step(mark, until, await store.look(session, self.after, until, LOOKED))
+        return _Step(mark, until, await store.look(session, self.place, until, LOOKED))
 
     def _limit(self, days: int) -> datetime:
         """Return the beginning of the month that the tenant's days, and all that erasures go by, lead back to."""

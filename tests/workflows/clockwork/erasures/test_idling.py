@@ -15,7 +15,7 @@ from promenade.store.driver import schema
 from promenade.store.driver.unit import Database
 from promenade.store.sync.erasures import count_erasures
 from promenade.workflows.access.erasures import forget_erasure, list_erasures
-from promenade.workflows.clockwork import clock_jobs, erasures, idling
+from promenade.workflows.clockwork import clock_jobs, erasures, idling, paced
 from promenade.workflows.clockwork.paced import Pace
 from promenade.workflows.uplink import Uplink
 from tests.workflows.clockwork.erasures.ledgers import (
@@ -105,6 +105,8 @@ async def test_with_the_next_sale_the_id_is_a_new_customers(shop: Shop) -> None:
     assert {row["transaction_id"] for row in found["calculation_logs"] if row["customer_id"] == ERASED} == {"second"}
     points = {row["customer_id"]: row["points"] for row in found["loyalty_balances"]}
     assert points == {ERASED: 20, pseudonym_of(found): 20}
+    uses = {row["customer_id"]: row["count"] for row in found["promotion_usage"] if row["customer_id"]}
+    assert uses == {ERASED: 1, pseudonym_of(found): 1}
 
 
 async def _sold(shop: Shop) -> None:
@@ -204,7 +206,7 @@ async def halfway(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
     await settle(shop)
     shop.later(days=DAYS, hours=1)
     monkeypatch.setattr(erasures, "SALES", 1)
-    monkeypatch.setattr(idling, "Pace", _few(5))
+    monkeypatch.setattr(paced, "Pace", _few(5))
     cursor = None
     while not await remembered(shop):
         cursor = (await clock_jobs()[JOB].run(shop.context, cursor)).cursor
@@ -302,7 +304,7 @@ async def test_a_walk_in_short_runs_comes_to_everybody(shop: Shop, monkeypatch: 
     for number in range(5):
         await sell(shop, f"more-{number}", stays)
     await settle(shop)
-    monkeypatch.setattr(idling, "Pace", _few(4))
+    monkeypatch.setattr(paced, "Pace", _few(4))
     await walk(shop)
     assert [one for one in everybody if await names(shop, one)] == [stays]
 
