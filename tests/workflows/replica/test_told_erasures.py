@@ -170,9 +170,15 @@ async def test_a_store_erases_whom_its_cloud_has_erased_and_all_sums_stay(retail
     assert (ended.status, ended.customer_id, ended.pseudonym) == ("COMPLETED", None, None)
 
 
-async def test_a_customer_who_is_just_being_forgotten_is_erased_all_the_same(retailer: Retailer) -> None:
-    """The store has a key of its own then, so it knows the customer by two digests."""
+@pytest.mark.parametrize("has_heard", [True, False])
+async def test_a_customer_who_is_just_being_forgotten_is_erased_all_the_same(
+    retailer: Retailer, has_heard: bool
+) -> None:
+    """A store that has heard of no erasure has a key of its own then, and knows the customer by two digests."""
     store, at = retailer.store, retailer.store.now[0]
+    if has_heard:
+        await ask(retailer.cloud, "Kd-of-another-store")
+        await retailer.sync()
 
     async def begin(session: Session) -> None:
         assert await requests.begin_idle(session, ERASED, at, new_id=store.context.new_id, at=at)

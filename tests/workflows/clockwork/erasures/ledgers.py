@@ -52,12 +52,17 @@ def saved(code: str) -> Outcome:
 
 
 async def live(shops: Sequence[Shop], seed: int, steps: int = 16) -> None:
-    """Let customers buy, spend coupons, return and have sales cancelled: the same in all shops, at the same time."""
+    """Let customers buy, spend coupons, return and have sales cancelled: the same in all shops, at the same time.
+
+    Each of them buys something first, whatever is drawn after that.
+    """
     choose = random.Random(seed)
     sold: list[tuple[str, int]] = []
+    first = [ERASED, *OTHERS]
     for step in range(steps):
-        customer = choose.choice([ERASED, ERASED, *OTHERS])
-        kind = choose.choice(["sale", "sale", "gift", "return", "cancel"]) if sold else "sale"
+        customer = first[step] if step < len(first) else choose.choice([ERASED, ERASED, *OTHERS])
+        kinds = ["sale", "sale", "gift", "return", "cancel"]
+        kind = choose.choice(kinds) if sold and step >= len(first) else "sale"
         name, minutes, is_quiet = f"{kind}-{step}", choose.randint(1, 30), choose.random() < 0.5
         of = sold.pop(choose.randrange(len(sold))) if kind == "cancel" else choose.choice([*sold, ("", 0)])
         shops[0].later(minutes=minutes)
