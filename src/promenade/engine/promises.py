@@ -169,7 +169,7 @@ class _Search:
         return self._open_tiers(decision)
 
     def _smallest(self, supposed: Supposed, below: int) -> Supposed | None:
-        """The pricing with the least addition, if it does not come with ``below`` and comes with what is supposed."""
+        """The pricing with the least addition that it comes with: more than ``below``, at most what is supposed."""
         closing = self._closing
         step, enough = closing.step, closing.size
         if step is None or enough - below <= step:
