@@ -37,7 +37,7 @@ def test_sections_and_promises_named_in_the_code_exist() -> None:
 def test_each_example_gives_its_documented_prices(number: int) -> None:
     scenario = parse(f"title: example {number + 1}\nwhy: it stands beside it\n{EXAMPLES[number]}", PAGE)
     assert {"applied", "totals"} <= set(scenario.expect), "an example says what applies and what is paid"
-    catalogue = Catalogue(scenario.article_groups)
+    catalogue = Catalogue(scenario.article_groups, scenario.barred_groups)
     refused = catalogue.compile_all(scenario.definitions)
     assert not refused, refused
     outcome = evaluate(catalogue, scenario.basket, scenario.facts, scenario.settings)

@@ -67,6 +67,7 @@ class Scenario:
     covers: Mapping[str, str]
     definitions: tuple[PromotionDefinition, ...]
     article_groups: Mapping[str, str | None]
+    barred_groups: Mapping[str, str]
     basket: Basket
     facts: Facts
     settings: Settings
@@ -117,6 +118,7 @@ ARTICLE: Fields = {
     "unit": ("unit", text),
     "basePrice": ("base_price_hundredths", hundredths),
     "currency": ("currency", text),
+    "neverDiscounted": ("never_discounted", text),
 }
 STORE: Fields = {"code": ("code", text), "currency": ("currency", text), "timeZone": ("time_zone", text)}
 SETTINGS: Fields = {
@@ -125,6 +127,8 @@ SETTINGS: Fields = {
     "includeInactive": ("include_inactive", flag),
     "includeMissed": ("include_missed", flag),
     "nudges": ("nudges", flag),
+    "countsTowardsThreshold": ("barred_counts", flag),
+    "excludedCountsTowardsThreshold": ("excluded_counts", flag),
 }
 CUSTOMER: Fields = {
     "id": ("customer_id", text),
@@ -151,6 +155,7 @@ FILE: Fields = {
     key: (key, _as_is)
     for key in (
         *("title", "why", "covers", "store", "now", "settings", "articleGroups", "articles", "promotions"),
+        "neverDiscounted",
         *("couponCodes", "budgets", "usage", "transaction", "customer", "payment", "channel", "userFields"),
         *("manualDiscount", "coupons", "basket", "expect"),
     )
@@ -255,6 +260,7 @@ def parse(source: str, path: Path) -> Scenario:
             covers=mapping(file.get("covers", {})),
             definitions=definitions,
             article_groups=_tree(file.get("articleGroups")),
+            barred_groups={group: text(why) for group, why in mapping(file.get("neverDiscounted", {})).items()},
             basket=basket,
             facts=_facts(file, basket),
             settings=Settings(

@@ -38,9 +38,10 @@ class _Telling:
 
     def everything(self) -> dict[str, Any]:
         outcome = self.outcome
+        barred = dict(outcome.never_discounted)
         return {
             "currency": outcome.currency,
-            "lines": {row.reference: self._line(row) for row in outcome.lines},
+            "lines": {row.reference: self._line(row, barred.get(place)) for place, row in enumerate(outcome.lines)},
             "totals": self._totals(),
             "granted": [self._granted(row) for row in outcome.granted],
             "points": Decimal(outcome.points),
@@ -82,7 +83,7 @@ class _Telling:
             told[key] = tell(row) if told[key] is None else f"listed twice: {told[key]} and {tell(row)}"
         return told
 
-    def _line(self, row: LineOutcome) -> dict[str, Any]:
+    def _line(self, row: LineOutcome, never_discounted: str | None) -> dict[str, Any]:
         by: dict[str, Any] = dict.fromkeys(self._promotions(), Decimal(0))
         shown = {}
         for discount in row.discounts:
@@ -95,6 +96,7 @@ class _Telling:
             "discount": self._money(row.discount_minor),
             "net": self._money(row.net_minor),
             "free": self._name(row.free_promotion_id),
+            "neverDiscounted": never_discounted,
             "by": by,
             "shown": shown,
         }

@@ -357,6 +357,8 @@ PROMOTION: Fields = {
     "conditions": ("conditions", rows_of(_condition)),
     "actions": ("actions", rows_of(_action)),
     "loyaltyActions": ("loyalty_actions", rows_of(_loyalty)),
+    "countsTowardsThreshold": ("counts_barred", flag),
+    "excludedCountsTowardsThreshold": ("counts_excluded", flag),
 }
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from random import Random
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from promenade.engine.basket import FIRST_RULES, Basket, BasketLine, CouponFact, Facts, Payment, Settings
+from promenade.engine.basket import FIRST_RULES, ArticleFact, Basket, BasketLine, CouponFact, Facts, Payment, Settings
 from promenade.engine.catalogue import Catalogue, RecordedCatalogue, definition_hash
 from promenade.engine.definition import ExclusionRow, PromotionDefinition
 from promenade.engine.evaluation import evaluate
@@ -22,8 +22,12 @@ APART = "goods that no article-level promotion touches"
 ON_THE_SUM = ("RECEIPT", "SCALED_RECEIPT")
 
 
-def catalogue_of(definitions: Iterable[PromotionDefinition], kind: type[Catalogue] = Catalogue) -> Catalogue:
-    catalogue = kind(TREE)
+def catalogue_of(
+    definitions: Iterable[PromotionDefinition],
+    kind: type[Catalogue] = Catalogue,
+    barred_groups: Mapping[str, str] | None = None,
+) -> Catalogue:
+    catalogue = kind(TREE, barred_groups)
     assert not catalogue.compile_all(definitions)
     return catalogue
 
@@ -35,9 +39,17 @@ def saved(outcome: Outcome) -> int:
 class Sale:
     """One sale and what is told about it, to be tried otherwise."""
 
-    def __init__(self, definitions: list[PromotionDefinition], basket: Basket, facts: Facts, told: Settings) -> None:
+    def __init__(
+        self,
+        definitions: list[PromotionDefinition],
+        basket: Basket,
+        facts: Facts,
+        told: Settings,
+        barred_groups: Mapping[str, str],
+    ) -> None:
         self.definitions, self.basket, self.facts, self.told = definitions, basket, facts, told
-        self.outcome = evaluate(catalogue_of(definitions), basket, facts, told)
+        self.barred_groups = barred_groups
+        self.outcome = self.again()
 
     def again(
         self,
@@ -46,9 +58,8 @@ class Sale:
         facts: Facts | None = None,
     ) -> Outcome:
         """Price another sale with the same settings."""
-        return evaluate(
-            catalogue_of(definitions or self.definitions), basket or self.basket, facts or self.facts, self.told
-        )
+        catalogue = catalogue_of(definitions or self.definitions, barred_groups=self.barred_groups)
+        return evaluate(catalogue, basket or self.basket, facts or self.facts, self.told)
 
     def with_goods(self, additions: Iterable[Addition]) -> Outcome:
         """Buy what is named besides."""
@@ -72,7 +83,15 @@ class Sale:
         return self.again(replace(self.basket, lines=tuple(lines)), [set_apart(one) for one in self.definitions])
 
     def can_set_apart(self, additions: Iterable[Addition]) -> bool:
-        """Whether exclusions can keep article-level promotions from the goods: gifts know none."""
+        """Whether exclusions can keep article-level promotions from the goods: gifts know none, and goods that are
+        excluded may not count.
+        """
+        counts = [
+            self.told.excluded_counts if one.counts_excluded is None else one.counts_excluded
+            for one in self.definitions
+        ]
+        if not all(counts) and any(one.is_amount for one in additions):
+            return False
         gifts = {row.free_item_article_number for one in self.definitions for row in one.actions}
         return not any(one.is_amount and one.article_number in gifts for one in additions if one.article_number)
 
@@ -161,7 +180,19 @@ def drawn(seed: int) -> Sale:
     basket = sale(draw)
     facts, told = circumstances(draw, basket)
     basket = replace(basket, coupons=tuple([one.code for one in facts.coupons]))
-    return Sale(catalogue_rows(draw), basket, facts, told)
+    rows = catalogue_rows(draw)
+    return barred(draw, rows, basket, facts, told) if draw.random() < 0.3 else Sale(rows, basket, facts, told, {})
+
+
+def barred(draw: Random, rows: list[PromotionDefinition], basket: Basket, facts: Facts, told: Settings) -> Sale:
+    """The sale, where some goods are never discounted or do not count."""
+    groups = draw.choice(({}, {}, {"fruit": "TOBACCO"}, {"food": "TOBACCO"}, {"bread": "DEPOSIT"}))
+    name = draw.choice("ABCDEW")
+    fact = replace(facts.articles.get(name, ArticleFact(name)), never_discounted="FIXED_PRICE")
+    own = (None, True, False)
+    rows = [replace(one, counts_barred=draw.choice(own), counts_excluded=draw.choice((None, True))) for one in rows]
+    told = replace(told, barred_counts=draw.random() < 0.5, excluded_counts=draw.random() < 0.7)
+    return Sale(rows, basket, replace(facts, articles={**facts.articles, name: fact}), told, groups)
 
 
 @settings(max_examples=examples(1200, thorough=5000), deadline=None)
@@ -169,6 +200,8 @@ def drawn(seed: int) -> Sale:
 @example(137904)  # three pieces make the bundle, as another promotion takes less of each piece in a larger basket
 def test_every_promise_and_every_remedy_comes_true(seed: int) -> None:
     one = drawn(seed)
+    for place, _ in one.outcome.never_discounted:
+        assert one.outcome.lines[place].discount_minor == 0
     for gap in one.outcome.gaps:
         assert gap.missing is not None
         check_goods(one, gap.promotion_id, gap.missing, gap.potential_saving_minor)
@@ -186,7 +219,8 @@ def test_advice_is_the_same_when_only_the_recorded_definitions_are_known(seed: i
     one = drawn(seed)
     by_hash = {definition_hash(definition): definition for definition in one.definitions}
     named = [by_hash[key] for key in one.outcome.candidate_hashes]
-    assert evaluate(catalogue_of(named, RecordedCatalogue), one.basket, one.facts, one.told) == one.outcome
+    catalogue = catalogue_of(named, RecordedCatalogue, one.barred_groups)
+    assert evaluate(catalogue, one.basket, one.facts, one.told) == one.outcome
 
 
 @settings(max_examples=examples(100), deadline=None)

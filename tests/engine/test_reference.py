@@ -31,7 +31,7 @@ LOTS = 10
 
 def reference(case: Case, definitions: tuple[PromotionDefinition, ...] | None = None) -> Result:
     chosen = case.definitions if definitions is None else definitions
-    return price(list(chosen), case.basket, case.facts, case.settings, ARTICLE_GROUPS)
+    return price(list(chosen), case.basket, case.facts, case.settings, ARTICLE_GROUPS, case.never)
 
 
 @given(st.randoms(use_true_random=False))

@@ -26,7 +26,7 @@ COVERABLE = [
 
 
 def price(scenario: Scenario) -> Outcome:
-    catalogue = Catalogue(scenario.article_groups)
+    catalogue = Catalogue(scenario.article_groups, scenario.barred_groups)
     refused = catalogue.compile_all(scenario.definitions)
     assert not refused, [f"{error.target}: {error.message}" for error in refused.values()]
     return evaluate(catalogue, scenario.basket, scenario.facts, scenario.settings)

@@ -294,6 +294,8 @@ export interface LineItem {
   freeItemPromotionId?: string;
   /** Only on a return line whose `additionalFields` name its sale. */
   refund?: Refund;
+  /** Why no promotion may take anything off it. */
+  neverDiscounted?: string;
 }
 
 /** An article to hand out that is not in the basket. It is not part of the totals. */

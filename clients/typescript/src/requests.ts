@@ -278,6 +278,8 @@ export interface Article {
   source?: string | undefined;
   /** Whether it is for sale. */
   isActive?: boolean | undefined;
+  /** Why no promotion may discount it: a value of NeverDiscountedReasons. */
+  neverDiscounted?: string | null | undefined;
   /** The article group by its ID. */
   articleGroup_ID?: string | null | undefined;
   /** The ID of a new article. Default: generated. */

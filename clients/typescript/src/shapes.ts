@@ -142,6 +142,7 @@ export const SHAPES = {
     unit: "text?",
     source: "text?",
     isActive: "boolean?",
+    neverDiscounted: "text?|null",
     articleGroup_ID: "text?|null",
     ID: "text?|null"
   },
@@ -300,7 +301,8 @@ export const SHAPES = {
     discounts: "LineDiscount[]",
     isFreeItem: "boolean",
     freeItemPromotionId: "text?",
-    refund: "Refund?"
+    refund: "Refund?",
+    neverDiscounted: "text?"
   },
   GrantedItem: {
     grantReference: "text",

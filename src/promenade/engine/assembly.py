@@ -62,6 +62,7 @@ def assemble_untouched(
         hashes,
         control_arms,
         nothing_found(view) if view.settings.strategy == "BEST_DEAL" else None,
+        _never_discounted(view),
     )
 
 
@@ -150,7 +151,14 @@ def assemble(
         hashes,
         control_arms,
         best_deal,
+        _never_discounted(view),
     )
+
+
+def _never_discounted(view: BasketView) -> tuple[tuple[int, str], ...]:
+    if not view.barred:
+        return ()
+    return tuple([(place, reason) for place in sorted(view.barred) if (reason := view.lines[place].barred) is not None])
 
 
 def _line_discounts(view: BasketView, done: Pass) -> tuple[list[list[LineDiscount] | None], list[tuple[str, ...]]]:

@@ -73,7 +73,10 @@ class Basket:
 
 @dataclass(frozen=True, slots=True)
 class ArticleFact:
-    """Master data of one article; ``unit`` decides whether a line is weighed."""
+    """Master data of one article; ``unit`` decides whether a line is weighed.
+
+    ``never_discounted``: why no promotion may take anything off it, a code; None: any may.
+    """
 
     article_number: str
     ean: str | None = None
@@ -83,6 +86,7 @@ class ArticleFact:
     unit: str | None = None
     base_price_hundredths: int | None = None
     currency: str | None = None
+    never_discounted: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +177,8 @@ class Settings:
     include_inactive: bool = False
     include_missed: bool = False
     nudges: bool = False  # enableProductionNudges: thresholdGaps and nudges
+    barred_counts: bool = True  # whether goods that are never discounted count for conditions
+    excluded_counts: bool = True  # whether goods that the actions of a promotion exclude do
     rules: int = RULES  # a replay prices by the rules that were in force when the basket was priced
 
 

@@ -11,9 +11,9 @@ from promenade.engine.benefits.registry import compile_benefits
 from promenade.engine.conditions import parse_conditions
 from promenade.engine.definition import DefinitionError, PromotionDefinition
 from promenade.engine.fingerprint import definition_hash
-from promenade.engine.index import CandidateIndex, Rung, entry_keys, request_keys, rungs, sale_keys
+from promenade.engine.index import CandidateIndex, Rung, entry_keys, is_held, request_keys, rungs, sale_keys
 from promenade.engine.promotion import CompiledPromotion, RequestFacts, admitted, microseconds
-from promenade.engine.shortlist import Shortlist, least_of, least_rest_of
+from promenade.engine.shortlist import Shortlist, least_of, least_rest_of, missed_percent
 from promenade.engine.view import ArticleGroups, BasketView
 
 __all__ = ["Catalogue", "CompiledPromotion", "RecordedCatalogue", "Relevant", "compile_promotion", "definition_hash"]
@@ -57,8 +57,10 @@ class Catalogue:
 
     __slots__ = ("_controls", "_index", "_promotions", "article_groups")
 
-    def __init__(self, article_groups: Mapping[str, str | None] | None = None) -> None:
-        self.article_groups = ArticleGroups(article_groups)
+    def __init__(
+        self, article_groups: Mapping[str, str | None] | None = None, barred_groups: Mapping[str, str] | None = None
+    ) -> None:
+        self.article_groups = ArticleGroups(article_groups, barred_groups)
         self._promotions: dict[str, CompiledPromotion] = {}
         self._index = CandidateIndex()
         self._controls: dict[str, CompiledPromotion] = {}  # promotions with a control arm
@@ -117,9 +119,11 @@ class Catalogue:
                 refused[definition.id] = error
         return refused
 
-    def set_article_groups(self, parents: Mapping[str, str | None]) -> None:
-        """Replace the article group tree (group id -> parent group id)."""
-        self.article_groups = ArticleGroups(parents)
+    def set_article_groups(
+        self, parents: Mapping[str, str | None], barred_groups: Mapping[str, str] | None = None
+    ) -> None:
+        """Replace the article group tree (group id -> parent group id), and which groups are never discounted."""
+        self.article_groups = ArticleGroups(parents, barred_groups)
 
     def candidates(
         self, view: BasketView, coupon_type_ids: Iterable[str], settings: Settings
@@ -151,9 +155,10 @@ class Catalogue:
         """The same, sorted by what must be done with them.
 
         Left out are those that miss a threshold and that advice would not show, where there are more than `FEW`.
-        BEST_DEAL needs every candidate, because their number limits how long it searches; so does ``include_missed``.
+        BEST_DEAL needs every candidate, because their number limits how long it searches; so does ``include_missed``,
+        and a tenant for whom goods do not count that are excluded: each promotion then has a sale of its own.
         """
-        if settings.include_missed or settings.strategy == "BEST_DEAL":
+        if settings.include_missed or settings.strategy == "BEST_DEAL" or not settings.excluded_counts:
             return Relevant(self.candidates(view, coupon_type_ids, settings), [], [])
         types = frozenset(coupon_type_ids)
         asker = RequestFacts(view, types)
@@ -161,10 +166,10 @@ class Catalogue:
         if reach.is_at_most(FEW):
             return Relevant(admitted(reach.promotions(), asker), [], [])
         shortlist = Shortlist(view, asker)
+        whole, view = view, view.usual
         tried: list[CompiledPromotion] = []
         for promotion in reach.others.values():
-            least = promotion.least
-            percent = None if least is None else least.percent(view)
+            percent = missed_percent(promotion, whole)
             if percent is None:
                 tried.append(promotion)
             else:
@@ -174,6 +179,9 @@ class Catalogue:
             tried += [one for rung in later for one in rung[0].promotions]
             later = []
         of_lines = rungs(reach.ladders, view)
+        if view is not whole:  # lines that do not count lead to some, which miss more than a threshold
+            tried += [one for rung in of_lines if not is_held(rung, view) for one in rung[0].promotions]
+            of_lines = [rung for rung in of_lines if is_held(rung, view)]
         of_sale = rungs(reach.sale_ladders, view)
         for ladder, _, within in chain(of_lines, of_sale, later):
             if within:

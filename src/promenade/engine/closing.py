@@ -18,10 +18,12 @@ from promenade.engine.view import BasketView
 class Closing:
     """What is added to a basket so far. ``is_unspecific``: amounts on lines of tiers are unspecific goods too."""
 
-    __slots__ = ("_amounts", "_is_unspecific", "_new", "_pieces", "_view")
+    __slots__ = ("_amounts", "_is_unspecific", "_new", "_pieces", "_sale", "_view")
 
-    def __init__(self, view: BasketView, is_unspecific: bool) -> None:
+    def __init__(self, view: BasketView, sale: tuple[int, ...], is_unspecific: bool) -> None:
+        """``sale``: the lines that count where no others are named."""
         self._view = view
+        self._sale = sale
         self._is_unspecific = is_unspecific
         self._pieces: dict[int, int] = {}  # by line: thousandths
         self._new: dict[str, int] = {}  # by article that the basket does not hold: thousandths
@@ -64,15 +66,15 @@ class Closing:
                     if not self._add_piece(piece):
                         return False
             elif missed.is_quantity:
-                position = self._cheapest(missed.lines or self._view.sale)
+                position = self._cheapest(missed.lines or self._sale)
                 if position is None:
                     return False
                 counted = missed.lines or self._pieces
                 lack = _lack(missed) - sum([self._pieces.get(one, 0) - pieces.get(one, 0) for one in counted])
                 if lack > 0:
                     self._add_pieces(position, lack)
-            else:
-                self._add_amount(missed, _lack(missed) - self._worth_since(missed, before, amounts))
+            elif not self._add_amount(missed, _lack(missed) - self._worth_since(missed, before, amounts)):
+                return False
         return True
 
     def change(self, size: int) -> None:
@@ -113,18 +115,23 @@ class Closing:
         goods = [price - amounts.get(model, 0) for model, price in self._amounts.items() if model in mine]
         return more + sum(goods) * POWERS_OF_TEN[self._view.exponent] // 100
 
-    def _add_amount(self, missed: Missed, lack: int) -> None:
+    def _add_amount(self, missed: Missed, lack: int) -> bool:
         if lack <= 0:
-            return
+            return True
         is_named = bool(missed.lines) and not (self._is_unspecific and missed.gap_type == "SCALED_RECEIPT")
         model = self._cheapest(missed.lines) if is_named else None
+        if is_named and model is None:
+            return False
         price = -(-lack * 100 // POWERS_OF_TEN[self._view.exponent])
         self._amounts[model] = self._amounts.get(model, 0) + price
+        return True
 
     def _cheapest(self, positions: Sequence[int]) -> int | None:
-        """The line of the basket with the lowest price; of equals the first."""
-        lines = self._view.lines
-        mine = [position for position in positions if position < len(lines)]
+        """The line of the basket with the lowest price, of equals the first; nobody is told to buy more of what is
+        never discounted.
+        """
+        lines, barred = self._view.lines, self._view.barred
+        mine = [position for position in positions if position < len(lines) and position not in barred]
         return min(mine, key=lambda position: (lines[position].unit_price_hundredths, position), default=None)
 
     def basket(self) -> BasketView:

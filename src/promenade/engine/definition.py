@@ -215,3 +215,5 @@ class PromotionDefinition:
     conditions: tuple[ConditionRow, ...] = ()
     actions: tuple[ActionRow, ...] = ()
     loyalty_actions: tuple[LoyaltyRow, ...] = ()
+    counts_barred: bool | None = None  # whether goods that are never discounted count for conditions; None: as set
+    counts_excluded: bool | None = None  # whether goods that its actions exclude do; None: as set

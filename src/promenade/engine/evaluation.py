@@ -183,7 +183,7 @@ def _late(selection: Selection, done: Pass) -> list[Placed]:
     view, candidates = selection.view, selection.candidates
 
     def left_for(promotion: CompiledPromotion) -> int:
-        return _left_at(bisect_left(candidates, promotion.order, key=BY_ORDER), view, done)
+        return _left_at(bisect_left(candidates, promotion.order, key=BY_ORDER), view.usual, done)
 
     shortlist = Shortlist(view, RequestFacts(view, frozenset(selection.triggers)))
     shortlist.offer_of_rest(selection.later, left_for)
@@ -204,11 +204,12 @@ def _fates(view: BasketView, missed: Sequence[Placed], done: Pass) -> list[Candi
     if not missed:
         return [_fate(one, done) for one in told]
     fates: list[CandidateVerdict] = []
+    usual = view.usual  # that of all that are missed, see `Shortlist`
     told.reverse()
     for place, promotion in missed:
         while told and told[-1].candidate.ordinal <= place:
             fates.append(_fate(told.pop(), done))
-        result = promotion.qualify(view, _left_at(place, view, done))
+        result = promotion.qualify(usual, _left_at(place, usual, done))
         fates.append(CandidateVerdict(promotion, "CONDITION_NOT_MET", result if isinstance(result, Unmet) else None))
     return fates + [_fate(one, done) for one in reversed(told)]
 

@@ -14,6 +14,8 @@ from promenade.engine.definition import PromotionDefinition
 _Getter = Callable[[Any], tuple[Any, ...]]
 
 _GETTERS: dict[type, _Getter] = {}
+_LATER = {"counts_barred": None, "counts_excluded": None}
+"""Fields that were added later, and their defaults: a definition that does not use them has the hash that it had."""
 
 
 def definition_hash(definition: PromotionDefinition) -> str:
@@ -54,5 +56,8 @@ def _canonical(value: Any) -> Any:
         return kind.__name__, value.isoformat()
     getter = _GETTERS.get(kind)
     if getter is None:
-        getter = _GETTERS[kind] = attrgetter(*[field.name for field in fields(kind)])
-    return kind.__name__, [_canonical(one) for one in getter(value)]
+        getter = _GETTERS[kind] = attrgetter(*[field.name for field in fields(kind) if field.name not in _LATER])
+    told = [_canonical(one) for one in getter(value)]
+    if kind is PromotionDefinition:
+        told += [(name, getattr(value, name)) for name, usual in _LATER.items() if getattr(value, name) != usual]
+    return kind.__name__, told

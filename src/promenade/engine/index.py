@@ -329,3 +329,9 @@ def rungs(ladders: Iterable[Ladder], view: BasketView) -> list[Rung]:
             held = quantity if ladder.by_quantity else amount
         found.append((ladder, held, bisect_right(ladder.needs[exponent], held)))
     return found
+
+
+def is_held(rung: Rung, view: BasketView) -> bool:
+    """Whether any line that counts is one of those that its ladder is about."""
+    key = rung[0].key
+    return key is None or bool(view.held(key[0])[key[1]][2])

@@ -41,6 +41,9 @@ Pieces = list[tuple[int, int, int]]
 FRESH: State = (0, UNTOUCHED, None)
 """The state of a line that no promotion has touched."""
 
+CLOSED: State = (0, FREE, None)
+"""The state of a line that is never discounted: nobody may take its units; they may be bought units of a bundle."""
+
 _NEVER = 1 << 62  # more than any unit costs
 
 
@@ -81,12 +84,16 @@ class Ledger:
             for line in lines
         ]
         self.states: list[State] = [FRESH] * len(lines)
+        for position in view.barred:
+            self.states[position] = CLOSED
         self.taken_minor = 0  # from all lines
         self._by_first_rules = view.settings.rules == FIRST_RULES
 
-    def remaining_sale_minor(self) -> int:
-        """The sale amount minus everything taken so far."""
-        return self.view.sale_total_minor - self.taken_minor
+    def remaining_sale_minor(self, view: BasketView | None = None) -> int:
+        """The sale amount minus everything taken so far; of the lines alone that count in ``view``, if given."""
+        if view is None or view is self.view:
+            return self.view.sale_total_minor - self.taken_minor
+        return sum([self.totals[position] - self.states[position][0] for position in view.sale])
 
     def snapshot(self) -> tuple[list[State], int]:
         """The whole state, to `restore` later; costs a list copy."""

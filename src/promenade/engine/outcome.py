@@ -215,3 +215,4 @@ class Outcome:
     candidate_hashes: tuple[str, ...]  # definition hashes that this price depends on, in order
     control_arms: tuple[str, ...] = ()  # promotion ids whose control arm this POS group is
     best_deal: BestDeal | None = None
+    never_discounted: tuple[tuple[int, str], ...] = ()  # position and reason of the sale lines that are

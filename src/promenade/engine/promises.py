@@ -64,7 +64,7 @@ class Promises:
         near: list[tuple[int, int, CandidateVerdict]] = []
         for place, fate in enumerate(fates):
             shortfalls = fate.shortfalls()
-            if shortfalls:
+            if shortfalls and fate.promotion.view_of(self._view).sale:  # goods that count lead to it
                 near.append((-_nearness(fate, shortfalls), place, fate))
         near.sort(key=lambda one: one[:2])
         nearest = [fate for _, _, fate in near[:GAPS_MAX]]
@@ -79,7 +79,7 @@ class Promises:
         """What it would save on its own if its gaps were closed."""
         if fate.promotion.id in self._known:
             return 0
-        closing = Closing(self._view, is_unspecific=False)
+        closing = Closing(self._view, fate.promotion.view_of(self._view).sale, is_unspecific=False)
         if not closing.close(fate.shortfalls() if fate.unmet is not None else fate.shortfalls()[:1]):
             return 0
         return self._what_if.alone(fate.promotion, closing.basket()) or 0
@@ -96,7 +96,8 @@ class Promises:
         together = [shortfalls] if fate.unmet is not None else [(one,) for one in sorted(shortfalls, key=_by_nearness)]
         for gaps in together:
             # Where all lines count, goods of any kind do, unless it is only by chance that all of them count.
-            is_ambiguous = any(one.gap_type == "SCALED_RECEIPT" and one.lines == self._view.sale for one in gaps)
+            sale = fate.promotion.view_of(self._view).sale
+            is_ambiguous = any(one.gap_type == "SCALED_RECEIPT" and one.lines == sale for one in gaps)
             for is_unspecific in (True, False) if is_ambiguous else (False,):
                 promise = _Search(self._view, self._what_if, fate, gaps, is_unspecific).run()
                 if promise is not None:
@@ -120,7 +121,7 @@ class _Search:
         self._what_if = what_if
         self._fate = fate
         self._gaps = gaps
-        self._closing = Closing(view, is_unspecific)
+        self._closing = Closing(view, fate.promotion.view_of(view).sale, is_unspecific)
 
     def run(self) -> Promise | None:
         """The promise, or None if there is none to be made."""

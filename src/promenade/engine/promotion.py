@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from promenade.engine.basket import FIRST_RULES
-from promenade.engine.benefits.registry import Benefit
+from promenade.engine.benefits.registry import REWARDS_ONLY, Benefit
+from promenade.engine.benefits.targets import Exclusions, MayBeBarred
 from promenade.engine.conditions.registry import Condition, Group, IndexKey
 from promenade.engine.definition import PromotionDefinition
 from promenade.engine.pilots import control_groups, treated_groups
@@ -132,6 +133,7 @@ class CompiledPromotion:
         "order_before",
         "pilot_arm",
         "pos_groups",
+        "sets_aside",
         "stage",
         "starts",
         "treated_groups",
@@ -178,6 +180,7 @@ class CompiledPromotion:
             definition.id,
         )
         self.order = self.order_with(NO_COUPON)
+        self.sets_aside: tuple[Exclusions, ...] = () if definition.counts_excluded else _exclusions_of(benefits)
         self.currency = definition.currency
         self.pos_groups = definition.pos_groups
         self.starts, self.ends = _window(definition)
@@ -186,6 +189,12 @@ class CompiledPromotion:
         self.treated_groups: frozenset[str] = frozenset() if pilot is None else treated_groups(pilot)
         self.control_groups: frozenset[str] = frozenset() if pilot is None else control_groups(pilot)
         self.pilot_arm = "PILOT" if definition.status == "PILOT" else "EXPERIMENT" if definition.is_experiment else None
+
+    @property
+    def counts_otherwise(self) -> bool:
+        """Whether it says itself what counts, so that its sale may be another one than that of most promotions."""
+        excludes = bool(self.sets_aside) and self.definition.counts_excluded is False
+        return self.definition.counts_barred is not None or excludes
 
     def leads(self, rules: int) -> tuple[IndexKey, ...] | None:
         """The entries that lead to it for these rules of advice."""
@@ -248,8 +257,34 @@ class CompiledPromotion:
         running = definition.status == "ACTIVE" and self.starts <= now < self.ends
         return running and definition.is_experiment and definition.control_group_id == pos_group_id
 
+    def view_of(self, view: BasketView) -> BasketView:
+        """The sale as its conditions and benefits see it: without the lines that do not count for it (section 3)."""
+        if not (view.barred or self.sets_aside):
+            return view
+        counts, counts_excluded = self.definition.counts_barred, self.definition.counts_excluded
+        if counts is None:
+            counts = view.settings.barred_counts
+        if counts_excluded is None:
+            counts_excluded = view.settings.excluded_counts
+        if counts_excluded or not self.sets_aside:
+            return view if counts else view.without(view.barred)
+        found = view.other.get(self)
+        if found is None:
+            aside = frozenset.intersection(*[exclusions.found(view) for exclusions in self.sets_aside])
+            found = view.other[self] = view.without(aside if counts else aside | view.barred)
+        return found
+
+    def is_barred(self, view: BasketView, qualifying: tuple[int, ...] | None = None) -> bool:
+        """Whether all that it would discount in a sale is never discounted; ``qualifying``: if its conditions hold."""
+        if not view.barred and (qualifying is None or not self.gives_items):
+            return False
+        goods = [benefit for benefit in self.benefits if benefit.stage < REWARDS_ONLY]
+        return bool(goods) and all(_is_barred(benefit, view, qualifying) for benefit in goods)
+
     def qualify(self, view: BasketView, remaining_sale_minor: int) -> Met | Unmet:
         """Section 3. Met carries the qualifying sale lines (never None) and the triggers; Unmet what failed.
+
+        ``view`` is that of `view_of`, and ``remaining_sale_minor`` what is left of its lines.
 
         ``remaining_sale_minor`` is the sale amount minus what earlier promotions took; RECEIPT_AMOUNT reads it in
         MULTIPLICATIVE mode and the original amount in ADDITIVE mode.
@@ -288,6 +323,19 @@ class CompiledPromotion:
         if self.gives_items:
             triggers += _presences(holding, view, amount)
         return Met(view.sale if matched is None else tuple(sorted(set(matched))), triggers)
+
+
+def _is_barred(benefit: Benefit, view: BasketView, qualifying: tuple[int, ...] | None) -> bool:
+    one = benefit if isinstance(benefit, MayBeBarred) else getattr(benefit, "target", None)
+    return isinstance(one, MayBeBarred) and one.is_barred(view, qualifying)
+
+
+def _exclusions_of(benefits: Iterable[Benefit]) -> tuple[Exclusions, ...]:
+    """What its actions on goods exclude; empty if one of them excludes nothing, and so counts all."""
+    goods = [benefit for benefit in benefits if benefit.stage < REWARDS_ONLY]
+    targets = [target for benefit in goods if (target := getattr(benefit, "target", None)) is not None]
+    found = [target.exclusions for target in targets if target.exclusions is not None]
+    return tuple(found) if len(found) == len(targets) else ()
 
 
 def admitted(promotions: Iterable[CompiledPromotion], asker: RequestFacts) -> list[CompiledPromotion]:

@@ -35,6 +35,7 @@ SENTENCES = {
     "SHARE_NOT_AVAILABLE": "The store's share does not cover it, and the cloud cannot be asked for more.",
     "USAGE_LIMIT_REACHED": "It has been used as often as it may be.",
     "NOTHING_LEFT_TO_DISCOUNT": "Other promotions left nothing to discount.",
+    "NEVER_DISCOUNTED": "What it would discount is never discounted.",
     "OUTSIDE_VALIDITY": "It is not valid at this time.",
     "WRONG_POS_GROUP": "It is not offered at this POS group.",
     "WRONG_CURRENCY": "It is for another currency.",

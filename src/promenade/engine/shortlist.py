@@ -37,6 +37,8 @@ def least_rest_of(promotion: CompiledPromotion) -> Least | None:
 
 
 def _least_of(promotion: CompiledPromotion) -> Least | None:
+    if promotion.counts_otherwise:
+        return None
     # A promotion with a coupon has none, because the response must say what became of the coupon.
     if promotion.definition.coupon_type_ids or len(promotion.groups) != 1 or any(no for no, _ in promotion.groups[0]):
         return None
@@ -46,6 +48,17 @@ def _least_of(promotion: CompiledPromotion) -> Least | None:
         if least is not None:
             return least
     return None
+
+
+def missed_percent(promotion: CompiledPromotion, view: BasketView) -> int | None:
+    """How much a basket reaches of the one threshold that decides whether a promotion qualifies.
+
+    None if it reaches all of it, or if other things decide: lines lead to it that do not count.
+    """
+    least, usual = promotion.least, view.usual
+    if least is None or not (usual is view or least.kind is None or least.counted(usual)[2]):
+        return None
+    return least.percent(usual)
 
 
 def has_near(rung: Rung, view: BasketView) -> bool:
@@ -130,9 +143,14 @@ class Shortlist:
     def _offer_near(self, promotion: CompiledPromotion, percent: int) -> None:
         near = self._near
         found = (-percent, promotion.order, promotion)
-        if (len(near) < self._near_most or found < near[-1]) and promotion.refusal(self._asker) is None:
+        if (len(near) < self._near_most or found < near[-1]) and self._may_be_shown(promotion):
             insort(near, found)
             del near[self._near_most :]
+
+    def _may_be_shown(self, promotion: CompiledPromotion) -> bool:
+        if promotion.refusal(self._asker) is not None:
+            return False
+        return not (self._view.barred and promotion.is_barred(self._view))
 
     def kept(self) -> list[CompiledPromotion]:
         """Those that may be shown, each once."""
@@ -152,7 +170,7 @@ class Shortlist:
             hint = (promotion.order, promotion)
             if len(hints) == most and hint > hints[-1]:
                 continue
-            if _leads_from_lines(promotion) and promotion.refusal(self._asker) is None:
+            if _leads_from_lines(promotion) and self._may_be_shown(promotion):
                 insort(hints, hint)
                 del hints[most:]
         return [promotion for _, promotion in hints]

@@ -106,6 +106,7 @@ class World:
         "candidates",
         "diagnose",
         "exclusions",
+        "has_barred",
         "is_first",
         "mets",
         "tiers",
@@ -126,6 +127,7 @@ class World:
         self.articles = articles
         self.budgets = budgets
         self.usage = usage
+        self.has_barred = bool(view.barred)
         self.is_first = view.settings.rules == FIRST_RULES
         self.diagnose = self.is_first and view.settings.include_missed  # price blocked promotions too
         self.tiers = view.settings.nudges  # record the next tier of applied promotions too
@@ -139,11 +141,14 @@ class World:
 
     def qualify(self, candidate: Candidate, ledger: Ledger) -> Met | Unmet:
         """Section 3; cached where the state of the ledger does not matter."""
+        promotion = candidate.promotion
         if candidate.is_dynamic:
-            return candidate.promotion.qualify(self.view, ledger.remaining_sale_minor())
+            view = promotion.view_of(self.view)
+            return promotion.qualify(view, ledger.remaining_sale_minor(view))
         known = self.mets[candidate.ordinal]
         if known is None:
-            known = candidate.promotion.qualify(self.view, self.view.sale_total_minor)
+            view = promotion.view_of(self.view) if self.has_barred or promotion.sets_aside else self.view
+            known = promotion.qualify(view, view.sale_total_minor)
             self.mets[candidate.ordinal] = known
         return known
 
@@ -229,7 +234,7 @@ class Pass:
         """Decide the next candidate; ``exclusions`` has the members of every exclusion group that take part."""
         met = self.world.qualify(candidate, self.ledger)
         if isinstance(met, Unmet):
-            self.decisions[candidate.ordinal - 1] = Decision(candidate, "CONDITION_NOT_MET", None, met)
+            self.decisions[candidate.ordinal - 1] = self._unmet(candidate, met)
             return
         decision = self._attempt(candidate, met)
         self.decisions[candidate.ordinal - 1] = decision
@@ -287,15 +292,18 @@ class Pass:
 
     def _turn(self, candidate: Candidate, met: Met, ledger: Ledger | None = None) -> Turn:
         promotion = candidate.promotion
+        world = self.world
+        view = promotion.view_of(world.view) if world.has_barred or promotion.sets_aside else world.view
         lines = met.lines
         return Turn(
             self.ledger if ledger is None else ledger,
             promotion.id,
             candidate.ordinal,
             promotion.is_unit_exclusive,
-            self.world.view.sale if lines is None else lines,
+            view.sale if lines is None else lines,
             met.triggers,
             promotion.definition.max_applications_per_transaction,
+            view,
         )
 
     def targets(self, candidate: Candidate, met: Met) -> frozenset[int]:
@@ -369,7 +377,7 @@ class Pass:
                 continue
             met = self.world.qualify(member, self.ledger)
             if isinstance(met, Unmet):
-                without.append(Decision(member, "CONDITION_NOT_MET", None, met))
+                without.append(self._unmet(member, met))
                 continue
             decision = self._attempt(member, met)
             if decision.turn is None:
@@ -439,10 +447,19 @@ class Pass:
         decided.turn.undo()
         return None
 
+    def _unmet(self, candidate: Candidate, unmet: Unmet) -> Decision:
+        """Why a promotion does not qualify: what is missing, unless that would be bought in vain."""
+        if self.world.has_barred and candidate.promotion.is_barred(self.world.view):
+            return Decision(candidate, "NEVER_DISCOUNTED")
+        return Decision(candidate, "CONDITION_NOT_MET", None, unmet)
+
     def _nothing(self, candidate: Candidate, met: Met, turn: Turn) -> Decision:
         """Why a promotion that qualifies and is not blocked gives nothing."""
         promotion = candidate.promotion
         targets = _targets(promotion, turn)
+        whole = self.world.view
+        if promotion.is_barred(whole, whole.sale if met.lines is None else met.lines):
+            return Decision(candidate, "NEVER_DISCOUNTED")
         if not targets:
             return Decision(candidate, "NO_TARGET_LINES")
         for position in sorted(targets):

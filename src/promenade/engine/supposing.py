@@ -17,6 +17,7 @@ from promenade.engine.best_deal.search import GivenUp
 from promenade.engine.catalogue import Catalogue
 from promenade.engine.ledger import Ledger
 from promenade.engine.promotion import CompiledPromotion, Unmet
+from promenade.engine.shortlist import missed_percent
 from promenade.engine.stacking import Candidate, Decision, Pass, Triggers, World, in_order, numbered
 from promenade.engine.turn import Turn
 from promenade.engine.view import BasketView
@@ -80,7 +81,7 @@ class WhatIf:
         least = STEPS_MISSED if world.view.settings.include_missed else STEPS_MIN
         # A supposed basket has one promotion more, so it costs more than the present one, a best deal most of all.
         # Promotions that miss a threshold do not count: a replay has others of them among its candidates.
-        tried = [one for one in world.candidates if not _is_out_of_reach(one.promotion, world.view)]
+        tried = [one for one in world.candidates if missed_percent(one.promotion, world.view) is None]
         self._steps_left = max(least, (len(tried) + searched) * 3 // 2)
         self._without: dict[frozenset[str], Supposed | None] = {}
         self.view = world.view
@@ -118,7 +119,8 @@ class WhatIf:
 
     def alone(self, promotion: CompiledPromotion, view: BasketView) -> int | None:
         """What a promotion would save on its own; None if it does not qualify. Only to choose what to suppose first."""
-        met = promotion.qualify(view, view.sale_total_minor)
+        own = promotion.view_of(view)
+        met = promotion.qualify(own, own.sale_total_minor)
         if isinstance(met, Unmet):
             return None
         turn = Turn(
@@ -126,9 +128,10 @@ class WhatIf:
             promotion.id,
             1,
             promotion.is_unit_exclusive,
-            view.sale if met.lines is None else met.lines,
+            own.sale if met.lines is None else met.lines,
             met.triggers,
             promotion.definition.max_applications_per_transaction,
+            own,
         )
         for benefit in promotion.benefits:
             benefit.book(turn)
@@ -143,7 +146,7 @@ class WhatIf:
         settings = replace(settings, nudges=False)
         promotions = self._catalogue.relevant(view, triggers, settings)
         if settings.strategy != "BEST_DEAL":
-            promotions = [one for one in promotions if one is promotion or not _is_out_of_reach(one, view)]
+            promotions = [one for one in promotions if one is promotion or missed_percent(one, view) is None]
         candidates = in_order(promotions, triggers)
         self.extras.update(dict.fromkeys([one.promotion.hash for one in candidates]))
         if any(not self._is_known(one, promotion) for one in promotions):
@@ -160,7 +163,7 @@ class WhatIf:
             return False
         settings = self.view.settings
         is_listed = settings.include_missed or settings.strategy == "BEST_DEAL"
-        return is_listed or not _is_out_of_reach(promotion, self.view)
+        return is_listed or missed_percent(promotion, self.view) is None
 
     def _passed(
         self, view: BasketView, candidates: Sequence[Candidate], aim: CompiledPromotion | None = None
@@ -181,9 +184,3 @@ class WhatIf:
             return None
         self._steps_left -= steps.spent
         return Supposed(done)
-
-
-def _is_out_of_reach(promotion: CompiledPromotion, view: BasketView) -> bool:
-    """Whether a basket misses the one threshold that decides whether the promotion qualifies."""
-    least = promotion.least
-    return least is not None and least.percent(view) is not None

@@ -79,9 +79,11 @@ class Turn:
         lines: tuple[int, ...],
         triggers: tuple[Trigger, ...],
         applications_max: int | None = None,
+        view: BasketView | None = None,
     ) -> None:
+        """``view``: the sale as the promotion sees it; None: all of it."""
         self.ledger = ledger
-        self.view: BasketView = ledger.view
+        self.view: BasketView = ledger.view if view is None else view
         self.promotion_id = promotion_id
         self.ordinal = ordinal
         self.exclusive = exclusive

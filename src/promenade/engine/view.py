@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from promenade.engine.basket import ArticleFact, Basket, BasketLine, Customer, Payment, Settings
@@ -42,17 +43,37 @@ def is_measure(unit: str) -> bool:
     return unit in _MEASURED_UNITS
 
 
+class GroupTree(NamedTuple):
+    """The parent of each article group, and why goods of some groups, and of those below them, are never discounted."""
+
+    parents: Mapping[str, str | None]
+    barred: Mapping[str, str] = {}
+
+
+NO_GROUPS = GroupTree({})
+
+
 class ArticleGroups:
     """The article group tree: for each group the path from itself up to its root.
 
-    A cycle in the data ends the path instead of looping; unknown groups are roots of their own.
+    A cycle in the data ends the path instead of looping; unknown groups are roots of their own. ``barred``: groups
+    whose goods, and those of all groups below, are never discounted, each with the reason.
     """
 
-    __slots__ = ("_parents", "_paths")
+    __slots__ = ("_parents", "_paths", "barred")
 
-    def __init__(self, parents: Mapping[str, str | None] | None = None) -> None:
+    def __init__(
+        self, parents: Mapping[str, str | None] | None = None, barred: Mapping[str, str] | None = None
+    ) -> None:
         self._parents: Mapping[str, str | None] = {} if parents is None else dict(parents)
         self._paths: dict[str, tuple[str, ...]] = {}
+        self.barred: Mapping[str, str] = {} if barred is None else dict(barred)
+
+    def why_barred(self, group_id: str | None) -> str | None:
+        """Why goods of a group are never discounted, by the nearest group that says so; None: they may be."""
+        if not self.barred or not group_id:
+            return None
+        return next((self.barred[group] for group in self.path(group_id) if group in self.barred), None)
 
     def path(self, group_id: str) -> tuple[str, ...]:
         """The group and all its ancestors, nearest first."""
@@ -126,6 +147,21 @@ class LineView:
         self.units = 0 if quantity <= 0 else 1 if self.weighed else quantity // 1000
 
     @property
+    def barred(self) -> str | None:
+        """Why it is never discounted; None: it may be."""
+        article = self.article
+        barred = None if article is None else article.never_discounted
+        return self.groups.why_barred(self.article_group_id) if barred is None else barred
+
+    def set_aside(self) -> LineView:
+        """The same line for a promotion that it does not count for: as if it were not sold."""
+        other = object.__new__(LineView)
+        for name in LineView.__slots__:
+            setattr(other, name, getattr(self, name))
+        other.is_sale = False
+        return other
+
+    @property
     def reference(self) -> str:
         return self.line.reference
 
@@ -170,11 +206,35 @@ class Held(dict[str, tuple[int, int, tuple[int, ...]]]):
         return found
 
 
+_NONE: frozenset[int] = frozenset()
+
+
+def _lines_of(
+    basket: Basket,
+    articles: Mapping[str, ArticleFact],
+    articles_by_ean: Mapping[str, ArticleFact],
+    groups: ArticleGroups,
+    exponent: int,
+) -> tuple[list[LineView], bool]:
+    """The lines, and whether any may be never discounted."""
+    lines: list[LineView] = []
+    has_barred = bool(groups.barred)
+    for position, line in enumerate(basket.lines):
+        article = articles.get(line.article_number)
+        if article is None and line.ean:
+            article = articles_by_ean.get(line.ean)
+        if article is not None and article.never_discounted is not None:
+            has_barred = True
+        lines.append(LineView(position, line, article, groups, exponent))
+    return lines, has_barred
+
+
 class BasketView:
     """Basket + article facts + article group tree, as conditions and benefits read it.
 
     ``basket`` is the request as sent; ``lines`` are what is priced, which `with_lines` may have changed. ``apart`` are
-    the lines that no article-level benefit touches: goods of an amount that is only supposed (section 10).
+    the lines that no article-level benefit touches: goods of an amount that is only supposed (section 10). ``barred``
+    are the sale lines that no benefit touches: goods that are never discounted (section 6).
     """
 
     __slots__ = (
@@ -191,10 +251,12 @@ class BasketView:
         "_local_time_known",
         "_user_fields",
         "apart",
+        "barred",
         "basket",
         "currency",
         "exponent",
         "lines",
+        "other",
         "pos_group_id",
         "resolved",
         "sale",
@@ -223,12 +285,9 @@ class BasketView:
         exponent = minor_digits(pos_group.currency)
         self.exponent = exponent
         if lines is None:
-            lines = []
-            for position, line in enumerate(basket.lines):
-                article = articles.get(line.article_number)
-                if article is None and line.ean:
-                    article = articles_by_ean.get(line.ean)
-                lines.append(LineView(position, line, article, groups, exponent))
+            lines, has_barred = _lines_of(basket, articles, articles_by_ean, groups, exponent)
+        else:
+            has_barred = bool([one for one in lines if one.barred is not None])
         sale: list[int] = []
         total = 0
         quantity = 0
@@ -248,7 +307,11 @@ class BasketView:
         self._by_manufacturer: dict[str, list[int]] | None = None
         self._held: dict[str, Held] = {}
         self._user_fields: dict[str, str] | None = None
+        self.other: dict[object, BasketView] = {}  # the sale without some lines: by these, or by whom they count for
         self.apart: frozenset[int] = frozenset()
+        self.barred: frozenset[int] = _NONE
+        if has_barred:
+            self.barred = frozenset([position for position in sale if lines[position].barred is not None])
         self.resolved: dict[object, tuple[int, ...]] = {}  # the lines of what benefits have asked for: see `Targets`
         self._local_time: datetime | None = None
         self._local_time_known = False
@@ -274,6 +337,27 @@ class BasketView:
         if apart:
             other.apart = frozenset(range(len(lines) - apart, len(lines)))
         return other
+
+    def without(self, positions: frozenset[int]) -> BasketView:
+        """The sale as a promotion sees it that these lines do not count for: they stay in their places, unsold."""
+        if not positions:
+            return self
+        found = self.other.get(positions)
+        if found is None:
+            lines = [line.set_aside() if line.position in positions else line for line in self.lines]
+            found = BasketView(self.basket, self._articles, self._articles_by_ean, self._groups, self.settings, lines)
+            found.apart = self.apart
+            self.other[positions] = found
+        return found
+
+    @property
+    def usual(self) -> BasketView:
+        """The sale as promotions see it that do not say themselves what counts, and exclude nothing."""
+        return self if self.settings.barred_counts else self.without(self.barred)
+
+    def why_barred(self, article: ArticleFact) -> str | None:
+        """Why an article is never discounted, whether it is in the basket or not; None: it may be."""
+        return article.never_discounted or self._groups.why_barred(article.article_group_id)
 
     def with_payment(self, payment: Payment) -> BasketView:
         """The same sale paid otherwise."""

@@ -7,7 +7,18 @@ An article group's business key is ``groupId``. Where an entity has both an asso
 
 from __future__ import annotations
 
-from promenade.model.declare import DRAFT, RW, Entity, back, boolean, code_of, currency_code, money, text, to_one
+from promenade.model.declare import (
+    DRAFT,
+    RW,
+    Entity,
+    back,
+    boolean,
+    code_of,
+    currency_code,
+    money,
+    text,
+    to_one,
+)
 
 __all__ = ["ArticleGroups", "Articles"]
 
@@ -21,6 +32,10 @@ class ArticleGroups(Entity, public=RW, admin=DRAFT, importable=True, import_upse
     description = text(1000, "Description of the group.", searchable=True)
     type = code_of("GroupTypes", "Kind of the group.", default="CUSTOM")
     source = code_of("ArticleSources", "Origin of the group.", default="MANUAL")
+    never_discounted = code_of(
+        "NeverDiscountedReasons",
+        "Why no promotion may take anything off goods of this group and of all groups below; null: promotions may.",
+    )
     parent = to_one("ArticleGroups", "The group directly above it; cycles are refused.")
     children = back("ArticleGroups", "The groups directly below it.", by="parent")
     articles = back("Articles", "The articles in it.", by="article_group")
@@ -51,4 +66,8 @@ class Articles(
     unit = text(10, "Unit of its quantities; a measure such as KGM makes it a weighed article.", default="PCE")
     source = code_of("ArticleSources", "Origin of the article.", default="MANUAL")
     is_active = boolean("Whether it is for sale.", default=True)
+    never_discounted = code_of(
+        "NeverDiscountedReasons",
+        "Why no promotion may take anything off it; null: promotions may, unless its group says otherwise.",
+    )
     article_group = to_one("ArticleGroups", "The article group it belongs to.")

@@ -108,6 +108,19 @@ _declare("ReturnPolicies", "What a return of discounted goods refunds.", {
     "REPRICE": "What was paid for the sale, less the price of what the customer keeps.",
 })  # fmt: skip
 
+_declare("NeverDiscountedReasons", "Why no promotion may take anything off goods.", {
+    "FIXED_PRICE": "The law or the publisher fixes the price: books, newspapers.",
+    "TOBACCO": "Tobacco and what is sold in its place.",
+    "ALCOHOL": "Alcoholic drinks.",
+    "MEDICINE": "Medicines.",
+    "INFANT_FORMULA": "Infant formula, which must not be promoted.",
+    "LOTTERY": "Lottery tickets and stakes of games.",
+    "DEPOSIT": "Deposits, which are paid back.",
+    "GIFT_CARD": "Gift cards, vouchers and top-ups: a means of payment.",
+    "SERVICE": "Services, fees and donations.",
+    "OTHER": "Another reason.",
+}, names={"OTHER": "Another reason"})  # fmt: skip
+
 _declare("DiscountTypes", "Meanings of a discount value.", {
     "PERCENTAGE": "A percentage off.",
     "ABSOLUTE": "An amount off.",

@@ -93,6 +93,8 @@ _OF_TENANTS = (
     "name",
     "enable_production_nudges",
     "combination_strategy",
+    "counts_towards_threshold",
+    "excluded_counts_towards_threshold",
     "points_per_currency_unit",
     "unmatched_returns",
     "significance_level",

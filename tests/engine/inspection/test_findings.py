@@ -15,17 +15,27 @@ from promenade.engine.definition import (
     PromotionDefinition,
 )
 from promenade.engine.inspection import ArticleSeen, BudgetSeen, CouponTypeSeen, Finding, PlaceSeen, Tenant, inspect
+from promenade.engine.view import GroupTree
 from tests.engine.given import promotion, row
 
 AT = datetime(2026, 3, 14, 12, tzinfo=UTC)  # a Saturday
 BERLIN = PlaceSeen("berlin", "DE", "EUR", "Europe/Berlin", True)
 ZURICH = PlaceSeen("zurich", "CH", "CHF", "Europe/Zurich", True)
 CLOSED = PlaceSeen("closed", "OLD", "EUR", "Europe/Berlin", False)
+BOOK = ArticleSeen("BOOK", "9780", never_discounted="FIXED_PRICE")
 TENANT = Tenant(
     at=AT,
     places={one.id: one for one in (BERLIN, ZURICH, CLOSED)},
-    tree={"food": None, "fruit": "food", "tools": None},
-    articles={"A": ArticleSeen("A", "4000", "fruit", "m1"), "OLD": ArticleSeen("OLD", is_active=False)},
+    tree=GroupTree(
+        {"food": None, "fruit": "food", "tools": None, "smoking": None, "cigars": "smoking"}, {"smoking": "TOBACCO"}
+    ),
+    articles={
+        "A": ArticleSeen("A", "4000", "fruit", "m1"),
+        "OLD": ArticleSeen("OLD", is_active=False),
+        "BOOK": BOOK,
+        "CIGAR": ArticleSeen("CIGAR", article_group_id="cigars"),
+    },
+    eans={"9780": BOOK},
     keeps_articles=True,
 )
 DAY = timedelta(days=1)

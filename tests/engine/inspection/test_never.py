@@ -11,14 +11,14 @@ from promenade.engine.definition import DefinitionError, PromotionDefinition
 from promenade.engine.inspection import PlaceSeen, Tenant, inspect
 from promenade.engine.promotion import CompiledPromotion, microseconds
 from promenade.engine.verdict import Met
-from promenade.engine.view import BasketView
+from promenade.engine.view import BasketView, GroupTree
 from tests.engine.given import promotion
 from tests.engine.inspection.tempting import TREE, ZONES, conditions, sale
 
 NEVER = {"CONDITION_NEVER_HOLDS", "CONDITIONS_CONTRADICT", "CONDITION_OUTSIDE_VALIDITY"}
 PLACES = {f"pos-{zone}": PlaceSeen(f"pos-{zone}", zone, "EUR", zone, True) for zone in ZONES}
 AT = datetime(2026, 3, 1, tzinfo=UTC)
-TENANT = Tenant(at=AT, places=PLACES, tree=TREE)
+TENANT = Tenant(at=AT, places=PLACES, tree=GroupTree(TREE))
 
 
 def definition(draw: random.Random) -> PromotionDefinition:

@@ -15,6 +15,7 @@ from promenade.engine.catalogue import compile_promotion
 from promenade.engine.definition import ActionRow, ExclusionGroupRow, PilotRow, PriorityRow, PromotionDefinition
 from promenade.engine.inspection import ArticleSeen, Finding, PlaceSeen, Tenant, inspect
 from promenade.engine.inspection.overlap import REPORTED_MAX
+from promenade.engine.view import GroupTree
 from tests.engine.given import promotion, row
 from tests.engine.made_up import GROUPS, NOW, baskets, many_promotions, run
 from tests.kit.examples import examples
@@ -24,7 +25,7 @@ AT = datetime(2026, 3, 14, 12, tzinfo=UTC)
 PLACE = PlaceSeen("pos", "POS", "EUR", "Europe/Berlin", True)
 OTHER_PLACE = PlaceSeen("pos-2", "POS-2", "EUR", "Europe/Berlin", True)
 TENANT = Tenant(
-    at=AT, places={"pos": PLACE, "pos-2": OTHER_PLACE}, tree={"food": None, "fruit": "food", "bread": "food"}
+    at=AT, places={"pos": PLACE, "pos-2": OTHER_PLACE}, tree=GroupTree({"food": None, "fruit": "food", "bread": "food"})
 )
 DAY = timedelta(days=1)
 
@@ -185,7 +186,7 @@ def test_ten_thousand_overlaps_are_found_quickly_and_the_list_is_cut() -> None:
 
 # --- against the engine -----------------------------------------------------------------------------------------------
 
-IN_USE = Tenant(at=NOW, places={"pos": replace(PLACE, currency="EUR")}, tree=GROUPS)
+IN_USE = Tenant(at=NOW, places={"pos": replace(PLACE, currency="EUR")}, tree=GroupTree(GROUPS))
 DEAD = {"ALWAYS_DISPLACED", "ACTION_GIVES_NOTHING", "EXCLUSIONS_COVER_ALL", "TIER_NOT_REACHED", "APPLICATIONS_USED_UP"}
 
 

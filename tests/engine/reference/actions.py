@@ -47,8 +47,9 @@ class Turn:
         return self.promotion.exclusivity != "PROMOTION" or not piece.touched - {self.promotion.id}
 
     def is_free(self, piece: Piece) -> bool:
-        """Return whether the piece is a gift or nothing is left of its price, or of its line's."""
-        return piece.freed or piece.left == 0 or self.sale.lines[piece.line].left <= 0
+        """Return whether the piece is a gift, never discounted, or nothing is left of its price, or of its line's."""
+        line = self.sale.lines[piece.line]
+        return line.never or piece.freed or piece.left == 0 or line.left <= 0
 
     def targets(self, action: ActionRow) -> list[Line]:
         """Return the target lines of an action, before selection; lines without an available piece are left out."""
@@ -79,6 +80,24 @@ def own_targets(sale: Sale, action: ActionRow | LoyaltyRow) -> list[Line] | None
     if group is not None:
         return [line for line in sale.sale_lines if sale.in_group(line, group, action.include_sub_groups)]
     return None
+
+
+WITHOUT_GOODS = {"FREE_ITEM", "POST_PURCHASE_COUPON", "LOYALTY"}
+
+
+def seen_by(sale: Sale, promotion: PromotionDefinition) -> Sale:
+    """Return the sale as a promotion sees it: without the lines that do not count for it."""
+    counts = promotion.counts_barred if promotion.counts_barred is not None else sale.settings.barred_counts
+    hidden = set() if counts else {line.index for line in sale.lines if line.never}
+    rows = [action.exclusions for action in promotion.actions if action.action_type not in WITHOUT_GOODS]
+    counts_excluded = promotion.counts_excluded
+    if counts_excluded is None:
+        counts_excluded = sale.settings.excluded_counts
+    if not counts_excluded and rows:
+        hidden |= {
+            line.index for line in sale.lines if all(any(excluded(sale, line, one) for one in each) for each in rows)
+        }
+    return sale.without(hidden)
 
 
 def excluded(sale: Sale, line: Line, row: ExclusionRow) -> bool:

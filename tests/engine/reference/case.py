@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from promenade.engine.basket import Basket, Facts, Settings
 from promenade.engine.definition import PromotionDefinition
@@ -16,3 +17,4 @@ class Case:
     basket: Basket
     facts: Facts
     settings: Settings
+    never: Mapping[str, str] = field(default_factory=dict)  # groups that are never discounted, and why

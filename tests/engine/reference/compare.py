@@ -13,7 +13,7 @@ from tests.engine.reference.pricing import Result
 
 
 def engine(case: Case) -> Outcome:
-    catalogue = Catalogue(ARTICLE_GROUPS)
+    catalogue = Catalogue(ARTICLE_GROUPS, case.never)
     refused = catalogue.compile_all(list(case.definitions))
     assert not refused, {key: (error.target, error.message) for key, error in refused.items()}
     return evaluate(catalogue, case.basket, case.facts, case.settings)

@@ -27,6 +27,10 @@ def run_gifts(turn: Turn, action: ActionRow, most: int | None) -> tuple[list[Tak
     assert article is not None
     if not turn.qualification.lines:
         return [], None, 0  # only returns: nothing was purchased
+    whole, fact = turn.sale.without(()), turn.sale.facts.articles.get(article)
+    never = any(line.never for line in whole.sale_lines if line.row.article_number == article)
+    if never or (fact is not None and whole.is_never(fact, fact.article_group_id)):
+        return [], None, 0
     each = (action.free_item_quantity_thousandths or 1000) // 1000
     lines = [line for line in turn.sale.sale_lines if line.row.article_number == article and not line.weighed]
     pieces = [piece for piece in turn.pieces(lines) if piece.left > 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
@@ -116,7 +117,27 @@ class Maker:
             points_per_currency_unit_thousandths=self.one(0, 1000, 1500),
             include_inactive=self.odds(3),
         )
-        return Case(definitions, basket, facts, settings)
+        return (
+            self.barred(Case(definitions, basket, facts, settings))
+            if self.odds(3)
+            else Case(definitions, basket, facts, settings)
+        )
+
+    def barred(self, case: Case) -> Case:
+        """The same sale where some goods are never discounted, or do not count."""
+        article = self.one("A", "B", "C", "E", None)
+        known = FACTS.get(article or "", ArticleFact(article or ""))
+        articles = FACTS | ({} if article is None else {article: replace(known, never_discounted="FIXED_PRICE")})
+        return replace(
+            case,
+            definitions=tuple(
+                replace(each, counts_barred=self.one(None, True, False), counts_excluded=self.one(None, True, False))
+                for each in case.definitions
+            ),
+            facts=replace(case.facts, articles=articles),
+            settings=replace(case.settings, barred_counts=self.odds(2), excluded_counts=self.odds(2)),
+            never=self.one({}, {}, {"fruit": "TOBACCO"}, {"food": "TOBACCO"}, {"bread": "DEPOSIT"}),
+        )
 
     def line(self, number: int, currency: str) -> BasketLine:
         article = self.one(*ARTICLES)

@@ -9,7 +9,7 @@ from math import floor
 
 from promenade.engine.basket import Basket, Facts, Settings
 from promenade.engine.definition import LoyaltyRow, PromotionDefinition
-from tests.engine.reference.actions import Taking, Turn, book, own_targets, run
+from tests.engine.reference.actions import Taking, Turn, book, own_targets, run, seen_by
 from tests.engine.reference.bundles import run_bundles
 from tests.engine.reference.candidates import in_time_and_place, is_candidate, order, trigger
 from tests.engine.reference.conditions import Qualification, qualify
@@ -64,9 +64,10 @@ def price(
     facts: Facts,
     settings: Settings,
     article_groups: Mapping[str, str | None],
+    never: Mapping[str, str],
 ) -> Result:
-    """Price the sale promotion by promotion."""
-    result = Result(Sale(basket, facts, settings, article_groups))
+    """Price the sale promotion by promotion. ``never``: groups that are never discounted."""
+    result = Result(Sale(basket, facts, settings, article_groups, never))
     sale = result.sale
     ordered = sorted((each for each in definitions if is_candidate(sale, each)), key=lambda each: order(sale, each))
     decided: set[str] = set()  # exclusion groups with a winner
@@ -111,7 +112,7 @@ def compete(
 
 def attempt(result: Result, promotion: PromotionDefinition, exhausted: set[str]) -> tuple[Sale, Application] | None:
     """Return the sale after the promotion, None if it may not apply or has no effect."""
-    if qualify(result.sale, promotion) is None:
+    if qualify(seen_by(result.sale, promotion), promotion) is None:
         return None
     is_short = used_up(result.sale, promotion) and is_short_of_uses(result.sale, promotion)
     if used_up(result.sale, promotion) and not is_short:
@@ -180,10 +181,11 @@ def is_short_of_uses(sale: Sale, promotion: PromotionDefinition) -> bool:
 
 def apply(sale: Sale, promotion: PromotionDefinition) -> Application:
     """Run the promotion's actions, by sequence and ID, on the sale."""
-    qualification = qualify(sale, promotion)
+    seen = seen_by(sale, promotion)
+    qualification = qualify(seen, promotion)
     assert qualification is not None
     application = Application(promotion, qualification)
-    turn = Turn(sale, promotion, qualification)
+    turn = Turn(seen, promotion, qualification)
     found = trigger(sale, promotion)
     if found is not None:
         application.coupon = found[1].code
@@ -255,9 +257,10 @@ def award(result: Result) -> None:
 
 def after(sale: Sale, application: Application, row: LoyaltyRow, points: int) -> int:
     """Return the points after one loyalty action: whole, rounded down once, never below zero."""
-    lines = own_targets(sale, row)
+    lines = own_targets(seen_by(sale, application.promotion), row)
     if lines is None:
         lines = application.qualification.lines
+    lines = [line for line in lines if not line.never]
     if not lines:  # a return alone is not rewarded
         return points
     left = Fraction(sum(application.left[line.index] for line in lines))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, floor
@@ -47,6 +48,7 @@ class Line:
     maker: str | None
     weighed: bool
     pieces: list[Piece]
+    never: bool = False  # discounted
     even: bool = True  # so far only discounted as a whole
 
     @property
@@ -70,15 +72,22 @@ class Sale:
     """The basket with its master data, and the discounts taken from its pieces so far."""
 
     def __init__(
-        self, basket: Basket, facts: Facts, settings: Settings, article_groups: Mapping[str, str | None]
+        self,
+        basket: Basket,
+        facts: Facts,
+        settings: Settings,
+        article_groups: Mapping[str, str | None],
+        never: Mapping[str, str],
     ) -> None:
         self.basket, self.facts, self.settings, self.article_groups = basket, facts, settings, article_groups
+        self.never = never
+        self.hidden: frozenset[int] = frozenset()
         self.exponent = EXPONENTS[basket.pos_group.currency]
         self.lines = [self._line(index, row) for index, row in enumerate(basket.lines)]
 
     def copy(self) -> Sale:
         """Return a copy of the sale for trying something."""
-        other = Sale(self.basket, self.facts, self.settings, self.article_groups)
+        other = Sale(self.basket, self.facts, self.settings, self.article_groups, self.never)
         for mine, theirs in zip(self.lines, other.lines, strict=True):
             theirs.even = mine.even
             theirs.pieces = [replace(piece, touched=set(piece.touched)) for piece in mine.pieces]
@@ -90,7 +99,17 @@ class Sale:
 
     @property
     def sale_lines(self) -> list[Line]:
-        return [line for line in self.lines if line.is_sale]
+        return [line for line in self.lines if line.is_sale and line.index not in self.hidden]
+
+    def without(self, hidden: Iterable[int]) -> Sale:
+        """Return the same sale, with the same pieces, as if these lines were not sold."""
+        other = copy(self)
+        other.hidden = frozenset(hidden)
+        return other
+
+    def is_never(self, fact: ArticleFact | None, group: str | None) -> bool:
+        """Return whether an article, or a group or one above it, is never discounted."""
+        return bool(fact and fact.never_discounted) or any(self.within(group, each) for each in self.never)
 
     def article_of(self, row: BasketLine) -> ArticleFact | None:
         found = self.facts.articles.get(row.article_number)
@@ -99,9 +118,10 @@ class Sale:
         return found
 
     def in_group(self, line: Line, group: str, with_children: bool) -> bool:
-        own = line.group
-        if not with_children:
-            return own == group
+        return self.within(line.group, group) if with_children else line.group == group
+
+    def within(self, own: str | None, group: str) -> bool:
+        """Return whether a group is another one, or below it."""
         while own is not None:
             if own == group:
                 return True
@@ -124,6 +144,7 @@ class Sale:
             weighed,
             [],
         )
+        line.never = self.is_never(fact, line.group)
         if quantity > 0:
             if weighed:
                 line.pieces = [Piece(index, 0, Fraction(total), quantity)]

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from promenade.engine.basket import Basket, BasketLine, Facts, PosGroupFact, Settings
+from promenade.engine.view import NO_GROUPS
 from promenade.store.pricing.surroundings import tree_hash
 from promenade.workflows.replica.uploads import UploadedSale
 from tests.reliability.soak.caller import Answer, Caller
@@ -25,8 +26,7 @@ __all__ = ["Branch"]
 
 _PAID_BY = {"off": "wide", "bundle": "small"}
 """By promotion, the budget that its sales use: sales of stores also use one that has nothing left."""
-_NO_GROUPS: dict[str, str | None] = {}
-_TREE = tree_hash(_NO_GROUPS)
+_TREE = tree_hash(NO_GROUPS)
 
 
 @dataclass(slots=True)

@@ -137,6 +137,30 @@ def test_an_upgrade_from_the_first_release_ends_at_the_same_tables(databases: Da
         databases.drop(created)
 
 
+def test_an_upgraded_store_reads_everything_anew(databases: Databases, dialect: Dialect) -> None:
+    """The version before has dropped what it did not know."""
+    url = databases.create_empty(dialect)
+    try:
+        step_from(url)
+
+        def link(connection: sa.Connection) -> None:
+            values = "'cloud', 'https://c', 'https://c', 'id', 'secret', 'S', 60, %s, 'place'"
+            changed_at = "0" if dialect == "sqlite" else "now()"
+            columns = "name, url, auth_url, client_id, client_secret, store_code, interval_seconds, changed_at, cursor"
+            connection.exec_driver_sql(f"INSERT INTO sync_link ({columns}) VALUES ({values.replace('%s', changed_at)})")
+
+        def read(connection: sa.Connection) -> None:
+            found.append(connection.exec_driver_sql("SELECT cursor FROM sync_link").scalar())
+
+        found: list[object] = []
+        migrations.in_transaction(url, link)
+        migrations.upgrade(url)
+        migrations.in_transaction(url, read)
+        assert found == [None]
+    finally:
+        databases.drop(url)
+
+
 def test_indexes_may_be_made_before_the_upgrade_as_its_page_says(databases: Databases) -> None:
     page = PAGE.read_text(encoding="utf-8")
     (statements,) = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)

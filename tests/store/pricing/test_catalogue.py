@@ -110,7 +110,7 @@ async def test_every_part_of_a_promotion_reaches_the_engine(database: Database) 
     )
     known = await loaded(database)
     found = known.definitions[PROMOTION]
-    assert known.surroundings.article_tree == {"drinks": None, "beer": "drinks"}
+    assert known.surroundings.article_tree.parents == {"drinks": None, "beer": "drinks"}
     assert (found.code, found.promotion_type, found.priority, found.exclusivity) == ("ALL", "BUNDLE", 3, "GROUP")
     assert (found.valid_from, found.valid_to, found.currency) == (NOW, NOW + HOUR, "EUR")
     assert (found.max_applications_per_transaction, found.is_experiment, found.control_group_id) == (2, True, SHOP)

@@ -12,6 +12,7 @@ import msgspec
 
 from promenade.engine.basket import Basket, BasketLine, CouponFact, Customer, Facts, PosGroupFact, Settings
 from promenade.engine.outcome import Outcome
+from promenade.engine.view import NO_GROUPS
 from promenade.store.driver.unit import Database
 from promenade.store.pricing.changes import Version
 from promenade.store.pricing.iterations import keep_definitions, store_iteration
@@ -26,7 +27,6 @@ from tests.workflows.shop import TENANT, Shop, identity, open_shop
 __all__ = ["Cloud", "Store", "open_cloud", "open_store", "price"]
 
 LOCAL = "local"
-NO_GROUPS: dict[str, str | None] = {}
 TREE = tree_hash(NO_GROUPS)
 
 

@@ -39,7 +39,7 @@ def accept(sale: UploadedSale) -> None:
 
 def test_every_scenario_of_the_engine_can_be_uploaded() -> None:
     for scenario in load_all():
-        catalogue = Catalogue(scenario.article_groups)
+        catalogue = Catalogue(scenario.article_groups, scenario.barred_groups)
         catalogue.compile_all(scenario.definitions)
         priced = evaluate(catalogue, scenario.basket, scenario.facts, scenario.settings)
         accept(upload_of(scenario.basket, priced, scenario.facts, scenario.settings))

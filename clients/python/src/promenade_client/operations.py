@@ -61,6 +61,7 @@ class Article(ArticleNumber, total=False):
     unit: str
     source: str
     isActive: bool
+    neverDiscounted: str | None
     articleGroup_ID: str | None
     ID: str | None
 

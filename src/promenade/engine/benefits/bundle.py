@@ -26,6 +26,7 @@ from promenade.engine.forms import ALL_KINDS_OF_DISCOUNT, Form
 from promenade.engine.ledger import Segment
 from promenade.engine.turn import Shown, Turn
 from promenade.engine.verdict import Missed, Piece
+from promenade.engine.view import BasketView
 
 
 class Component:
@@ -117,6 +118,11 @@ class BundleDiscount:
     def targets(self, turn: Turn) -> tuple[int, ...]:
         return _merged(self.lines_by_component(turn))
 
+    def is_barred(self, view: BasketView, qualifying: tuple[int, ...] | None) -> bool:
+        """Whether all that is in the basket of a component that it would discount is never discounted."""
+        parts = [part.target if part.target.own else self.target for part in self.components if part.discounted]
+        return any(target.is_barred(view, qualifying) for target in parts)
+
     def lines_by_component(self, turn: Turn) -> list[tuple[int, ...]]:
         """As `lines_of`, for each component."""
         return [self.lines_of(turn, component) for component in self.components]
@@ -131,7 +137,7 @@ class BundleDiscount:
 
     def gap(self, turn: Turn) -> Missed | None:
         """What the next bundle lacks: BUNDLE_INCOMPLETE for the first one, else NEXT_BUNDLE."""
-        if turn.view.settings.rules == FIRST_RULES:
+        if turn.view.settings.rules == FIRST_RULES or self.is_barred(turn.ledger.view, turn.lines):
             return None
         fitting = self.lines_by_component(turn)
         found = next_bundle(self._stocks(turn, fitting), self.components, self._limit(turn))

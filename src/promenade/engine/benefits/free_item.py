@@ -13,7 +13,7 @@ from promenade.engine.ledger import Pieces, Segment
 from promenade.engine.money import divide, minor_from_hundredths, split_proportional
 from promenade.engine.turn import Grant, Shown, Turn
 from promenade.engine.verdict import Missed, Trigger
-from promenade.engine.view import LineView
+from promenade.engine.view import BasketView, LineView
 
 _SHOWN: Shown = ("PERCENTAGE", FULL_PERCENTAGE)
 
@@ -84,6 +84,8 @@ class FreeItem:
     def book(self, turn: Turn) -> None:
         if not turn.lines:
             return  # only returns: nothing was purchased
+        if self.is_barred(turn.ledger.view, turn.lines):
+            return
         triggers = turn.triggers
         in_basket = self._free_order(turn, triggers)
         freed = self._most_free(turn, triggers, in_basket)
@@ -97,6 +99,13 @@ class FreeItem:
             turn.grants.append(self._grant(turn, granted))
         if freed or granted > 0:
             turn.counted(times)
+
+    def is_barred(self, view: BasketView, qualifying: tuple[int, ...] | None) -> bool:
+        """Whether the article is never discounted, as a gift would be: by a line, or if it qualifies by master data."""
+        if view.barred and not view.barred.isdisjoint(view.by_article.get(self.article_number, ())):
+            return True
+        article = None if qualifying is None else view.article(self.article_number)
+        return article is not None and view.why_barred(article) is not None
 
     def most_units(self, turn: Turn) -> int:
         """The most units it gives, free in the basket and granted together, if no unit had to trigger."""

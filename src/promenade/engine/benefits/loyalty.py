@@ -95,6 +95,12 @@ class _Reward:
     def targets(self, turn: Turn) -> tuple[int, ...]:
         return self.target.resolve(turn.view, turn.lines)
 
+    def _rewarded(self, turn: Turn) -> tuple[int, ...]:
+        """Its targets but for goods that are never discounted, which earn nothing either."""
+        barred = turn.view.barred
+        found = self.targets(turn)
+        return tuple([position for position in found if position not in barred]) if barred else found
+
     def gap(self, turn: Turn) -> Missed | None:
         return None
 
@@ -102,7 +108,7 @@ class _Reward:
         """Record the reward for `points_after`, unless there is nothing to reward: a basket of returns earns
         nothing.
         """
-        if not self.targets(turn) or not self._changes(kind, value):
+        if not self._rewarded(turn) or not self._changes(kind, value):
             return
         turn.rewards = turn.rewards or []
         turn.rewards.append(PointsReward(kind, value, self.limit))
@@ -205,7 +211,7 @@ class CurrencyToPoints(_Reward):
 
     def book(self, turn: Turn) -> None:
         ledger = turn.ledger
-        remaining = sum([ledger.totals[p] - ledger.states[p][0] for p in self.targets(turn)])
+        remaining = sum([ledger.totals[p] - ledger.states[p][0] for p in self._rewarded(turn)])
         times = remaining * ledger.scale // (self.currency_amount * ledger.factor)
         points = times * self.value // 100
         if points > 0:

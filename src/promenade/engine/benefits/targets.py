@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from promenade.engine.definition import ActionRow, ArticleRow, DefinitionError, ExclusionRow, LoyaltyRow
 from promenade.engine.view import BasketView
 
 if TYPE_CHECKING:
     from promenade.engine.benefits.registry import IndexKey
+
+
+@runtime_checkable
+class MayBeBarred(Protocol):
+    """What knows whether all that it would discount is never discounted."""
+
+    def is_barred(self, view: BasketView, qualifying: tuple[int, ...] | None) -> bool: ...
 
 
 class Exclusions:
@@ -56,6 +63,16 @@ class Exclusions:
                 continue
             kept.append(position)
         return tuple(kept)
+
+    def found(self, view: BasketView) -> frozenset[int]:
+        """The positions of sale lines that are excluded."""
+        named = (
+            (self.articles, view.by_article),
+            (self.eans, view.by_ean),
+            (self.groups, view.by_tree),
+            (self.manufacturers, view.by_manufacturer),
+        )
+        return frozenset([place for names, places in named for name in names for place in places.get(name, ())])
 
 
 def _names_something(row: ExclusionRow) -> bool:
@@ -111,6 +128,13 @@ class Targets:
         if found is None:
             found = view.resolved[self] = self._open(view, self._own(view))
         return found
+
+    def is_barred(self, view: BasketView, qualifying: tuple[int, ...] | None) -> bool:
+        """Whether there are such lines, and all of them are never discounted; None: it is unknown which qualify."""
+        if qualifying is None and not self.own:
+            return False
+        lines = self.resolve(view, qualifying or ())
+        return bool(lines) and view.barred.issuperset(lines)
 
     def _open(self, view: BasketView, positions: tuple[int, ...]) -> tuple[int, ...]:
         if view.apart and not self.is_of_the_sum:

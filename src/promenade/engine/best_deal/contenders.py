@@ -121,14 +121,16 @@ def contenders_of(world: World) -> list[Contender]:
             continue
         # A dynamic one may qualify by other lines once less is left of the sale.
         lines = None if isinstance(met, Unmet) or candidate.is_dynamic else met.lines
+        view = promotion.view_of(world.view)
         turn = Turn(
             ledger,
             promotion.id,
             candidate.ordinal,
             promotion.is_unit_exclusive,
-            world.view.sale if lines is None else lines,
+            view.sale if lines is None else lines,
             () if isinstance(met, Unmet) else met.triggers,
             promotion.definition.max_applications_per_transaction,
+            view,
         )
         reached = frozenset([place for benefit in promotion.benefits for place in benefit.targets(turn)])
         alone: Turn | None = None

@@ -255,9 +255,9 @@ def _unknown_articles(scene: Scene, row: ActionRow) -> Iterator[Finding]:
             if retired:
                 message = f"{called} names articles that are not sold any more: {named(retired)}."
                 yield Finding("ARTICLE_INACTIVE", WARNING, message, f"{set_name}/{field}", row.id)
-    if tenant.tree:
+    if tenant.tree.parents:
         groups = [row.target_article_group_id, *[part.article_group_id for part in row.components]]
-        missing = [key for key in dict.fromkeys(groups) if key and key not in tenant.tree]
+        missing = [key for key in dict.fromkeys(groups) if key and key not in tenant.tree.parents]
         if missing:
             message = (
                 f"{called} names article groups that the master data do not hold: {named(missing)}. Likely misspelt."

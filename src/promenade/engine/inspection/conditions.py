@@ -144,8 +144,8 @@ def _unknown_articles(scene: Scene, groups: Sequence[Sequence[Literal]]) -> Iter
                 continue
             if isinstance(condition, ArticleLines):
                 yield from _of_articles(scene, row, condition.numbers, condition.eans)
-            elif isinstance(condition, ArticleGroup) and scene.tenant.tree:
-                unknown = [key for key in condition.groups if key not in scene.tenant.tree]
+            elif isinstance(condition, ArticleGroup) and scene.tenant.tree.parents:
+                unknown = [key for key in condition.groups if key not in scene.tenant.tree.parents]
                 if unknown:
                     yield _unknown_group(row, unknown, len(unknown) == len(condition.groups))
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from promenade.engine.view import NO_GROUPS, GroupTree
+
 ERROR = "ERROR"
 WARNING = "WARNING"
 INFO = "INFO"
@@ -56,6 +58,7 @@ class ArticleSeen:
     article_group_id: str | None = None
     manufacturer_id: str | None = None
     is_active: bool = True
+    never_discounted: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,8 @@ class Tenant:
     ``at`` is the moment of the check. ``articles`` and ``eans`` hold what is known of the requested ones (an article
     that is not in them is unknown); both mean nothing where ``keeps_articles`` is false: a tenant need not maintain
     articles.
-    ``tree`` is the article group tree, ``applications`` how often the promotion was confirmed.
+    ``tree`` is the article group tree, ``applications`` how often the promotion was confirmed. ``barred_counts`` and
+    ``excluded_counts`` are as in `Settings`.
     """
 
     at: datetime
@@ -101,7 +105,9 @@ class Tenant:
     coupon_types: Mapping[str, CouponTypeSeen] = field(default_factory=dict)
     articles: Mapping[str, ArticleSeen] = field(default_factory=dict)
     eans: Mapping[str, ArticleSeen] = field(default_factory=dict)
-    tree: Mapping[str, str | None] = field(default_factory=dict)
+    tree: GroupTree = NO_GROUPS
     keeps_articles: bool = False
     applications: int = 0
     strategy: str = "SEQUENTIAL"
+    barred_counts: bool = True
+    excluded_counts: bool = True

@@ -67,7 +67,7 @@ def scene_of(definition: PromotionDefinition, tenant: Tenant) -> Scene:
         starts=starts,
         ends=ends,
         zones=tuple(sorted({one.time_zone for one in places.values()})),
-        groups=ArticleGroups(tenant.tree),
+        groups=ArticleGroups(*tenant.tree),
     )
     groups = _groups(rows)
     literals = None if groups is None else literals_of(groups)

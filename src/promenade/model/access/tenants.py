@@ -60,6 +60,18 @@ class Tenants(Entity, key=("tenant_id",), tenant_owned=False):
         "WARN", "REFUSE", default="WARN",
         doc="Whether a confirm is refused if a return line names a sale that is unknown, or more than is left of it.",
     )  # fmt: skip
+    counts_towards_threshold = boolean(
+        "Whether goods that are never discounted count for conditions of promotions that do not say so themselves;"
+        " null: yes.",
+        label="Never discounted goods count",
+        default=None,
+    )
+    excluded_counts_towards_threshold = boolean(
+        "Whether goods that all actions of a promotion exclude count for its conditions, if it does not say so itself;"
+        " null: yes.",
+        label="Excluded goods count",
+        default=None,
+    )
     significance_level = decimal(
         4, 3, "The level of significance: a p-value below it counts as significant.", default="0.050",
         minimum="0.001", maximum="0.500",

@@ -66,6 +66,16 @@ class Promotions(
     max_applications_per_transaction = integer("Maximum number of applications within one basket.", minimum=0)
     max_applications_per_customer = integer("Maximum number of one customer's sales in which it may apply.", minimum=0)
     max_applications_total = integer("Maximum number of sales in which it may apply in total.", minimum=0)
+    counts_towards_threshold = boolean(
+        "Whether goods that are never discounted count for its conditions; null: as the tenant has set.",
+        label="Never discounted goods count",
+        default=None,
+    )
+    excluded_counts_towards_threshold = boolean(
+        "Whether goods that all its actions exclude count for its conditions; null: as the tenant has set.",
+        label="Excluded goods count",
+        default=None,
+    )
     applications_count = integer("Number of confirmed sales in which it has applied.", default=0, read_only=True)
     return_policy = code_of("ReturnPolicies", "What a return of discounted goods refunds.", default="KEEP_SHARES")
     is_experiment = boolean(

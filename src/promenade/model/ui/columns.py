@@ -20,7 +20,7 @@ FILTERS_MAX = 6
 
 _KEY, _STATUS, _KIND, _TIME, _LINK, _NUMBER, _FLAG, _REST, _LAST, _OWNER = range(10)
 _NUMBERS = (Primitive.DECIMAL, Primitive.INT32, Primitive.INT64)
-_CODES_OF_DETAILS = ("Currencies", "ReturnPolicies")
+_CODES_OF_DETAILS = ("Currencies", "NeverDiscountedReasons", "ReturnPolicies")
 _FLAGS_OF_NOTE = ("isActive", "locked")
 
 

@@ -84,7 +84,14 @@ HIDDEN: Mapping[str, tuple[str, ...]] = MappingProxyType(
 GROUPS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "TenantSettings": {
-            "Prices": ("combinationStrategy", "enableProductionNudges", "pointsPerCurrencyUnit", "defaultCurrency"),
+            "Prices": (
+                "combinationStrategy",
+                "countsTowardsThreshold",
+                "excludedCountsTowardsThreshold",
+                "enableProductionNudges",
+                "pointsPerCurrencyUnit",
+                "defaultCurrency",
+            ),
             "Returns": ("unmatchedReturns",),
             "Approval": ("approval", "approvalFromAmount", "approvalCurrency", "approverScope", "agentsMayActivate"),
             "Reports": ("significanceLevel",),

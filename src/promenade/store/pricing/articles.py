@@ -84,6 +84,7 @@ async def read_articles(
         articles.c.unit,
         articles.c.base_price,
         articles.c.currency,
+        articles.c.never_discounted,
     )
     found: Select[Any] | CompoundSelect[Any] = select(*columns).where(articles.c.article_number.in_(list(numbers)))
     if eans:  # one query per index: for an OR of the two, SQLite scans all articles of the tenant
@@ -103,4 +104,5 @@ def _fact(row: Row[Any], group_keys: Mapping[str, str]) -> ArticleFact:
         unit=row.unit,
         base_price_hundredths=None if price is None else int(price * 100),
         currency=row.currency,
+        never_discounted=row.never_discounted,
     )

@@ -225,7 +225,7 @@ def _built(update: _Update, before: TenantCatalogue | None) -> TenantCatalogue:
     built = TenantCatalogue(
         version=update.version,
         surroundings=update.surroundings,
-        compiled=Catalogue(tree),
+        compiled=Catalogue(*tree),
         tree_hash=tree_hash(tree),
         known_hashes=set() if before is None else before.known_hashes,
     )
@@ -246,7 +246,7 @@ async def _apply(known: TenantCatalogue, update: _Update, ids: Iterable[str]) ->
     """
     known.is_changing = True
     if update.surroundings.article_tree != known.surroundings.article_tree:
-        known.compiled.set_article_groups(update.surroundings.article_tree)
+        known.compiled.set_article_groups(*update.surroundings.article_tree)
         known.tree_hash = tree_hash(update.surroundings.article_tree)
     known.surroundings = update.surroundings
     if update.forget_articles:

@@ -181,6 +181,8 @@ class _Builder:
             loyalty_actions=tuple(
                 self._loyalty(one) for one in sorted(parts.loyalty_actions.get(key, _NONE), key=lambda one: one.id)
             ),
+            counts_barred=row.counts_towards_threshold,
+            counts_excluded=row.excluded_counts_towards_threshold,
         )
 
     def _pos_groups(self, key: str, campaign: Row[Any] | None) -> frozenset[str]:

@@ -24,6 +24,7 @@ from odata_server.sql.connection import Kept
 from promenade.engine.basket import Basket, Facts, Settings, StoredSettings
 from promenade.engine.definition import PromotionDefinition
 from promenade.engine.outcome import Outcome
+from promenade.engine.view import GroupTree
 from promenade.store.driver.hot import hot_statement
 from promenade.store.driver.recurring import parameter, read_among
 from promenade.store.driver.schema import table
@@ -51,13 +52,13 @@ CLOUD = "cloud"
 """The origin of what the cloud prices; that of a store is the ID of its deployment."""
 
 Input = tuple[Basket, Settings, Facts, str]
-Tree = Mapping[str, str | None]
+Tree = GroupTree
 
 _ENCODER = msgspec.msgpack.Encoder()
 _RECORD = msgspec.msgpack.Decoder(tuple[Basket, StoredSettings, Facts, str, msgspec.Raw])
 _OUTCOME = msgspec.msgpack.Decoder(Outcome)
 _DEFINITION = msgspec.msgpack.Decoder(PromotionDefinition)
-_TREE = msgspec.msgpack.Decoder(dict[str, str | None])
+_TREE = msgspec.msgpack.Decoder(dict[str, str | None] | tuple[dict[str, str | None], dict[str, str]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,7 +347,7 @@ async def keep_definitions(session: Session, bodies: Mapping[str, PromotionDefin
     definitions = table("promotion_definitions")
     await session.execute_many(
         upsert(session.dialect, definitions).on_conflict_do_nothing(),
-        [{"hash": key, "body": _ENCODER.encode(body), "created_at": at} for key, body in sorted(bodies.items())],
+        [{"hash": key, "body": encode_definition(body), "created_at": at} for key, body in sorted(bodies.items())],
     )
 
 
@@ -368,7 +369,8 @@ async def known_definitions(session: Session, hashes: Collection[str]) -> set[st
 
 def encode_definition(body: PromotionDefinition | Tree) -> bytes:
     """Encode a promotion or a tree for storage; see `decode_definition` and `decode_tree`."""
-    return _ENCODER.encode(body)
+    # A tree without goods that are never discounted has the form that it had before there were such goods.
+    return _ENCODER.encode(body.parents if isinstance(body, GroupTree) and not body.barred else body)
 
 
 def decode_definition(body: bytes) -> PromotionDefinition:
@@ -376,6 +378,7 @@ def decode_definition(body: bytes) -> PromotionDefinition:
     return _DEFINITION.decode(body)
 
 
-def decode_tree(body: bytes) -> dict[str, str | None]:
+def decode_tree(body: bytes) -> GroupTree:
     """Decode a stored article group tree."""
-    return _TREE.decode(body)
+    tree = _TREE.decode(body)
+    return GroupTree(tree) if isinstance(tree, dict) else GroupTree(*tree)

@@ -12,7 +12,7 @@ import msgspec
 
 from promenade.engine.outcome import BestDeal, Gap, MissedPromotion, Nudge, Outcome
 
-_ADDED = frozenset(("missing", "scope", "without"))
+_ADDED = frozenset(("missing", "never_discounted", "scope", "without"))
 
 
 def _struct(cls: type, rows: dict[str, Any]) -> type[msgspec.Struct]:
@@ -20,7 +20,7 @@ def _struct(cls: type, rows: dict[str, Any]) -> type[msgspec.Struct]:
     fields: list[Any] = []
     for one in dataclasses.fields(cls):
         kind: Any = rows.get(one.name, Any)
-        fields.append((one.name, kind, None) if one.name in _ADDED else (one.name, kind))
+        fields.append((one.name, kind, one.default) if one.name in _ADDED else (one.name, kind))
     return msgspec.defstruct(f"Stored{cls.__name__}", fields, omit_defaults=True)
 
 
@@ -36,10 +36,6 @@ _STORED = _struct(
 )
 
 
-def shaped(outcome: Outcome) -> Outcome | msgspec.Struct:
+def shaped(outcome: Outcome) -> msgspec.Struct:
     """The outcome as it is to be encoded."""
-    deal = outcome.best_deal
-    is_deal_of_first_rules = deal is not None and deal.scope is None
-    if not (outcome.missed or outcome.gaps or outcome.nudges or is_deal_of_first_rules):
-        return outcome
     return msgspec.convert(outcome, _STORED, from_attributes=True)

@@ -14,6 +14,7 @@ from sqlalchemy import Row, select
 
 from odata_server.sql.connection import Kept
 from promenade.engine.basket import PosGroupFact
+from promenade.engine.view import NO_GROUPS, GroupTree
 from promenade.store.driver.schema import table
 from promenade.store.driver.unit import Session
 from promenade.store.pricing.definitions import Places
@@ -27,6 +28,8 @@ class TenantSettings:
     points_thousandths: int = 0
     nudges: bool = False
     refuses_unmatched_returns: bool = False
+    barred_counts: bool = True
+    excluded_counts: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ class Surroundings:
     pos_groups_by_code: Mapping[str, PosGroup] = field(default_factory=dict)
     coupon_types: Mapping[str, CouponType] = field(default_factory=dict)  # by ID
     generic_codes: Mapping[str, CouponType] = field(default_factory=dict)  # by code
-    article_tree: Mapping[str, str | None] = field(default_factory=dict)  # groupId -> parent's groupId
+    article_tree: GroupTree = NO_GROUPS  # by groupId
     places: Places = field(default_factory=lambda: Places({}, {}))
 
 
@@ -73,7 +76,10 @@ async def load_surroundings(session: Session) -> Surroundings:
         pos_groups_by_code={one.fact.code: one for one in pos_groups.values()},
         coupon_types=coupon_types,
         generic_codes={one.generic_code: one for one in coupon_types.values() if one.generic_code is not None},
-        article_tree={row.group_id: keys.get(row.parent_id) for row in rows},
+        article_tree=GroupTree(
+            {row.group_id: keys.get(row.parent_id) for row in rows},
+            {row.group_id: row.never_discounted for row in rows if row.never_discounted is not None},
+        ),
         places=Places(keys, _below(pos_groups)),
     )
 
@@ -85,7 +91,7 @@ async def load_places(session: Session) -> Places:
 
 
 async def _article_groups(session: Session) -> Sequence[Row[Any]]:
-    return await session.execute(_all_of("ArticleGroups", "id", "group_id", "parent_id"))
+    return await session.execute(_all_of("ArticleGroups", "id", "group_id", "parent_id", "never_discounted"))
 
 
 @cache
@@ -94,9 +100,11 @@ def _all_of(set_name: str, *columns: str) -> Kept:
     return Kept(select(*[rows.c[name] for name in columns]))
 
 
-def tree_hash(article_tree: Mapping[str, str | None]) -> str:
+def tree_hash(article_tree: GroupTree) -> str:
     """Return the identity of an article group tree: sha256 (64 hex digits) of its groups in order."""
-    return hashlib.sha256(msgspec.json.encode(sorted(article_tree.items()))).hexdigest()
+    groups: list[Any] = sorted(article_tree.parents.items())
+    told = [groups, sorted(article_tree.barred.items())] if article_tree.barred else groups
+    return hashlib.sha256(msgspec.json.encode(told)).hexdigest()
 
 
 async def _settings(session: Session) -> TenantSettings:
@@ -107,6 +115,8 @@ async def _settings(session: Session) -> TenantSettings:
             tenants.c.points_per_currency_unit,
             tenants.c.enable_production_nudges,
             tenants.c.unmatched_returns,
+            tenants.c.counts_towards_threshold,
+            tenants.c.excluded_counts_towards_threshold,
         ).where(tenants.c.tenant_id == session.tenant)
     )
     if not rows:
@@ -118,6 +128,8 @@ async def _settings(session: Session) -> TenantSettings:
         points_thousandths=int(points * 1000),
         nudges=bool(row.enable_production_nudges),
         refuses_unmatched_returns=row.unmatched_returns == "REFUSE",
+        barred_counts=row.counts_towards_threshold is not False,
+        excluded_counts=row.excluded_counts_towards_threshold is not False,
     )
 
 

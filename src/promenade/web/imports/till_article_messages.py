@@ -29,6 +29,7 @@ ARTICLES_MAX = 1_000
 BATCH_ARTICLES_MAX = 10_000
 Text10 = Annotated[str, Meta(min_length=1, max_length=10)]
 Text30 = Annotated[str, Meta(min_length=1, max_length=30)]
+OptionalText30 = Annotated[str, Meta(max_length=30)] | None
 OptionalText3 = Annotated[str, Meta(max_length=3)] | None
 OptionalText1000 = Annotated[str, Meta(max_length=1000)] | None
 
@@ -52,6 +53,7 @@ class Article(Message):
     unit: Text10 = "PCE"  #: Unit of its quantities; a measure such as KGM makes it a weighed article.
     source: Text30 = "IMPORTED"  #: The origin: a value of ArticleSources.
     is_active: bool = True  #: Whether it is for sale.
+    never_discounted: OptionalText30 = None  #: Why no promotion may discount it: a value of NeverDiscountedReasons.
     article_group: UUID | None = msgspec.field(default=None, name="articleGroup_ID")  #: The article group by its ID.
     id: UUID | None = msgspec.field(default=None, name="ID")  #: The ID of a new article. Default: generated.
 

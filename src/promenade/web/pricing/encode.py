@@ -172,7 +172,7 @@ def encode_evaluation(
         EvaluateResponseV2(
             minor_version=POS_MINOR_VERSION,
             meta=_meta(priced, tenant_id, source, instance_id, amounts),
-            line_items=_lines(outcome.lines, priced.refunds, amounts),
+            line_items=_lines(outcome, priced.refunds, amounts),
             granted_items=[_granted(item, amounts) for item in outcome.granted],
             totals=_totals(outcome, priced.refunds, amounts),
             recommendations=_recommendations(outcome, amounts),
@@ -321,12 +321,16 @@ def _meta(priced: PricedIteration, tenant_id: str, source: str, instance_id: str
     )
 
 
-def _lines(lines: Iterable[LineOutcome], refunds: Iterable[Refund], amounts: Amounts) -> list[LineItemV2]:
+def _lines(outcome: Outcome, refunds: Iterable[Refund], amounts: Amounts) -> list[LineItemV2]:
     told = {one.line_reference: one for one in refunds}
-    return [_line(line, told.get(line.reference), amounts) for line in lines]
+    barred = dict(outcome.never_discounted)
+    return [
+        _line(line, barred.get(position), told.get(line.reference), amounts)
+        for position, line in enumerate(outcome.lines)
+    ]
 
 
-def _line(line: LineOutcome, refund: Refund | None, amounts: Amounts) -> LineItemV2:
+def _line(line: LineOutcome, never_discounted: str | None, refund: Refund | None, amounts: Amounts) -> LineItemV2:
     money = amounts.money
     return LineItemV2(
         line.reference,
@@ -343,6 +347,7 @@ def _line(line: LineOutcome, refund: Refund | None, amounts: Amounts) -> LineIte
         line.free_promotion_id is not None,
         UNSET if line.free_promotion_id is None else line.free_promotion_id,
         UNSET if refund is None else _refund(line, refund, amounts),
+        UNSET if never_discounted is None else never_discounted,
     )
 
 

@@ -91,7 +91,7 @@ class Replaying:
         bodies, uses = await self._context.database.read(work, tenant=self._tenant_id)
         self._met |= customers
         self.uses.update(uses)
-        self._trees.update({key: ArticleGroups(decode_tree(bodies[key])) for key in trees if key in bodies})
+        self._trees.update({key: ArticleGroups(*decode_tree(bodies[key])) for key in trees if key in bodies})
         known = [key for key in sorted(hashes) if key in bodies]
         compiled = await asyncio.to_thread(
             _worked_through, known, lambda key: compile_promotion(decode_definition(bodies[key]))

@@ -224,6 +224,8 @@ class _Pricing:
             include_inactive=self._include_inactive,
             include_missed=request.include_missed,
             nudges=own.nudges,
+            barred_counts=own.barred_counts,
+            excluded_counts=own.excluded_counts,
         )
         self.basket = Basket(
             transaction_id=self.transaction_id,

@@ -28,7 +28,7 @@ class Recorded:
 
     def catalogue(self, without: Collection[str] = ()) -> RecordedCatalogue:
         """Return its promotions, except those with the IDs in ``without``."""
-        catalogue = RecordedCatalogue(decode_tree(self.bodies[self.stored.tree_hash]))
+        catalogue = RecordedCatalogue(*decode_tree(self.bodies[self.stored.tree_hash]))
         for key in self.stored.outcome.candidate_hashes:
             definition = decode_definition(self.bodies[key])
             if definition.id not in without:

@@ -26,6 +26,8 @@ DEFAULTS: dict[str, Any] = {
     "name": OWN,
     "combinationStrategy": "SEQUENTIAL",
     "pointsPerCurrencyUnit": 0,
+    "countsTowardsThreshold": None,
+    "excludedCountsTowardsThreshold": None,
     "enableProductionNudges": False,
     "unmatchedReturns": "WARN",
     "significanceLevel": 0.05,

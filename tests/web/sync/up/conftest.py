@@ -16,6 +16,7 @@ import pytest
 from sqlalchemy import Row, select
 
 from promenade.engine.basket import Basket, BasketLine, Facts, PosGroupFact, Settings
+from promenade.engine.view import NO_GROUPS
 from promenade.store.driver.rows import insert_rows
 from promenade.store.driver.session import open_database
 from promenade.store.driver.unit import Session
@@ -43,7 +44,6 @@ SCOPES = {
          "svc.POSReader"),
     ),
 }  # fmt: skip
-NO_GROUPS: dict[str, str | None] = {}
 TREE = tree_hash(NO_GROUPS)
 
 
