@@ -9,6 +9,7 @@ import pytest
 
 from promenade.engine.definition import (
     ActionRow,
+    ArticleRow,
     ComponentRow,
     ExclusionRow,
     LoyaltyRow,
@@ -71,6 +72,36 @@ def excluding(kind: str, name: str) -> tuple[ExclusionRow, ...]:
                 exclusions=excluding("ARTICLE_GROUP", "fruit"),
             ),
             ("ERROR", "EXCLUSIONS_COVER_ALL"),
+        ),
+        (action("ARTICLE", target_article_number="BOOK"), ("ERROR", "NEVER_DISCOUNTED")),
+        (action("ARTICLE", target_article_number="CIGAR"), ("WARNING", "NEVER_DISCOUNTED")),
+        (action("ARTICLE", target_article_group_id="cigars"), ("ERROR", "NEVER_DISCOUNTED")),
+        (
+            action("ARTICLE", articles=(ArticleRow("BOOK"), ArticleRow("A"))),
+            ("WARNING", "NEVER_DISCOUNTED"),
+        ),
+        (action("FREE_ITEM", free_item_article_number="BOOK"), ("ERROR", "NEVER_DISCOUNTED")),
+        (action("FREE_ITEM", free_item_article_number="CIGAR"), ("ERROR", "NEVER_DISCOUNTED")),
+        (action("ARTICLE", articles=(ArticleRow(None, "9780"),)), ("WARNING", "NEVER_DISCOUNTED")),
+        (
+            action(
+                "BUNDLE",
+                components=(
+                    ComponentRow("k1", 1, 1000, article_number="BOOK"),
+                    ComponentRow("k2", 2, 1000, article_group_id="tools"),
+                ),
+            ),
+            ("ERROR", "NEVER_DISCOUNTED"),
+        ),
+        (
+            action(
+                "BUNDLE",
+                components=(
+                    ComponentRow("k1", 1, 1000, article_number="BOOK", discounted=False),
+                    ComponentRow("k2", 2, 1000, article_group_id="tools"),
+                ),
+            ),
+            None,
         ),
         (action("FREE_ITEM", free_item_article_number="X"), ("WARNING", "ARTICLE_UNKNOWN")),
         (

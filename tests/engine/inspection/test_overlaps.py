@@ -184,6 +184,27 @@ def test_ten_thousand_overlaps_are_found_quickly_and_the_list_is_cut() -> None:
     assert "9950 more" in found[-1].message
 
 
+def test_promotions_for_which_other_goods_count_are_not_compared_by_their_thresholds() -> None:
+    from_30 = replace(
+        promotion("g", row("RECEIPT_AMOUNT", "30"), exclusivity="GLOBAL", actions=(off(),)), counts_barred=False
+    )
+    small = promotion("s", row("RECEIPT_AMOUNT", "50"), actions=(off(),))
+    (alike,) = codes(small, replace(from_30, counts_barred=None))
+    assert alike == "ALWAYS_DISPLACED"
+    assert codes(small, from_30) == ["DISPLACED_BY"]  # a book for 40.00 and a pen for 20.00 reach 50.00, but not 30.00
+    few = promotion("f", row("RECEIPT_AMOUNT", "40", operator="LTE"), actions=(off(),))
+    assert codes(few, replace(from_30, counts_barred=None, conditions=(row("RECEIPT_AMOUNT", "50"),))) == []
+    assert codes(few, replace(from_30, conditions=(row("RECEIPT_AMOUNT", "50"),))) == ["DISPLACED_BY"]
+
+
+def test_what_discounts_the_receipt_does_not_always_where_goods_are_never_discounted() -> None:
+    one = promotion("g", exclusivity="GLOBAL", actions=(off(),))
+    ours = promotion("s", row("RECEIPT_AMOUNT", "50"), actions=(off(),))
+    assert codes(ours, one) == ["ALWAYS_DISPLACED"]
+    marked = replace(TENANT, tree=GroupTree(TENANT.tree.parents, {"bread": "OTHER"}))
+    assert codes(ours, one, tenant=marked) == ["DISPLACED_BY"]
+
+
 # --- against the engine -----------------------------------------------------------------------------------------------
 
 IN_USE = Tenant(at=NOW, places={"pos": replace(PLACE, currency="EUR")}, tree=GroupTree(GROUPS))

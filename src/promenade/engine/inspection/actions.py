@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import IntEnum
 from functools import partial
 
 from promenade.engine.benefits.bundle import BundleDiscount
+from promenade.engine.benefits.free_item import FreeItem
 from promenade.engine.benefits.registry import Benefit, benefit_forms, compile_benefits
-from promenade.engine.benefits.targets import Exclusions, Targets
-from promenade.engine.conditions.article import ArticleGroup, ArticleLines, Manufacturer, NamedLines
+from promenade.engine.benefits.targets import Targets
 from promenade.engine.conditions.receipt import ItemQuantity, ReceiptAmount
-from promenade.engine.conditions.registry import Condition
 from promenade.engine.definition import ActionRow, DefinitionError, LoyaltyRow, TierRow
-from promenade.engine.inspection.finding import ERROR, WARNING, ArticleSeen, Finding, Tenant, named
+from promenade.engine.inspection.covers import Barred, Cover, Excluded, Taking, taken_of_named, taken_of_targets
+from promenade.engine.inspection.finding import ERROR, WARNING, Finding, named
 from promenade.engine.inspection.literals import Literal
 from promenade.engine.inspection.scene import Scene
 from promenade.engine.inspection.spans import ANY, HIGHEST, Spans, both, outside, spans_of
 from promenade.engine.money import limit_minor, threshold_minor
-from promenade.engine.view import ArticleGroups
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,35 +138,54 @@ def _without_free_units(scene: Scene, row: ActionRow, called: str) -> _Fault | N
 
 
 def _without_lines(scene: Scene, benefit: Benefit, called: str) -> _Fault | None:
-    """Whether the exclusions leave an action none of its targets."""
+    """Whether goods that are never discounted, or the exclusions, leave an action none of its targets."""
+    barred = Barred(scene.tenant, scene.given.groups)
+    if isinstance(benefit, FreeItem):
+        message = f"{called} gives nothing: what it would give is never discounted."
+        fault = _Fault("NEVER_DISCOUNTED", message, "freeItemArticleNumber")
+        return _if_taken(fault, barred.gift(benefit.article_number))
     target = getattr(benefit, "target", None)
-    if not isinstance(target, Targets) or target.exclusions is None:
+    if not isinstance(target, Targets):
         return None
-    parts = [target]
+    field = "targetArticleNumber" if target.articles else "targetArticleGroupId"
+    what = "everything that it applies to"
     if isinstance(benefit, BundleDiscount):
-        # A bundle needs every component; one that names nothing takes the action's targets.
-        parts = [part.target if part.target.own else target for part in benefit.components]
-    for part in parts:
-        cover = _covered(scene, part, target)
-        if cover is not Cover.NOTHING:
-            what = (
-                "a component that it needs" if isinstance(benefit, BundleDiscount) else "everything that it applies to"
-            )
-            message = f"The exclusions of {called[0].lower() + called[1:]} exclude {what}: it gives nothing."
-            if cover is Cover.LIKELY:
-                message = f"Likely: {message} The articles' master data say so; a till may send other groups."
-            return _Fault("EXCLUSIONS_COVER_ALL", message, "exclusions", cover is Cover.ALL)
-    return None
+        field, what = "bundleComponents", "a component that it needs"
+    message = f"{called} gives nothing: {what} is never discounted."
+    fault = _Fault("NEVER_DISCOUNTED", message, field)
+    found = _if_taken(fault, _covered(scene, benefit, target, barred))
+    if found is None and target.exclusions is not None:
+        excluded = Excluded(target.exclusions, scene.tenant, scene.given.groups)
+        message = f"The exclusions of {called[0].lower() + called[1:]} exclude {what}: it gives nothing."
+        fault = _Fault("EXCLUSIONS_COVER_ALL", message, "exclusions")
+        found = _if_taken(fault, _covered(scene, benefit, target, excluded))
+    return found
 
 
-def _covered(scene: Scene, part: Targets, target: Targets) -> Cover:
-    exclusions = target.exclusions
-    if exclusions is None:
-        return Cover.NOTHING
-    if part.own:
-        return covers_targets(exclusions, part, scene.tenant, scene.given.groups)
-    groups = scene.live_groups
-    covers = [covers_named(exclusions, [one.condition for one in group if not one.negated], scene) for group in groups]
+def _if_taken(fault: _Fault, cover: Cover) -> _Fault | None:
+    if cover is Cover.NOTHING:
+        return None
+    if cover is Cover.ALL:
+        return fault
+    message = f"Likely: {fault.message} The articles' master data say so; a till may send other groups."
+    return replace(fault, message=message, is_sure=False)
+
+
+def _covered(scene: Scene, benefit: Benefit, target: Targets, taking: Taking) -> Cover:
+    """How much of what an action is for is taken; of a bundle, of the component of which most is."""
+    if not isinstance(benefit, BundleDiscount):
+        return _taken(scene, target, taking)
+    # A component that names nothing takes the action's targets. What is never discounted may still be bought.
+    parts = [part for part in benefit.components if part.discounted or not isinstance(taking, Barred)]
+    return max(_taken(scene, part.target if part.target.own else target, taking) for part in parts)
+
+
+def _taken(scene: Scene, target: Targets, taking: Taking) -> Cover:
+    if target.own:
+        return taken_of_targets(taking, target)
+    covers = [
+        taken_of_named(taking, [one.condition for one in group if not one.negated]) for group in scene.live_groups
+    ]
     return min(covers, default=Cover.NOTHING)
 
 
@@ -255,6 +272,11 @@ def _unknown_articles(scene: Scene, row: ActionRow) -> Iterator[Finding]:
             if retired:
                 message = f"{called} names articles that are not sold any more: {named(retired)}."
                 yield Finding("ARTICLE_INACTIVE", WARNING, message, f"{set_name}/{field}", row.id)
+    listed = [item.article_number for item in row.articles if item.article_number]
+    barred = [key for key in listed if Barred(tenant, scene.given.groups).article(key) is not Cover.NOTHING]
+    if barred and len(barred) < len(listed):
+        message = f"{called} takes nothing off articles that are never discounted: {named(barred)}."
+        yield Finding("NEVER_DISCOUNTED", WARNING, message, "ActionArticleListItems/articleNumber", row.id)
     if tenant.tree.parents:
         groups = [row.target_article_group_id, *[part.article_group_id for part in row.components]]
         missing = [key for key in dict.fromkeys(groups) if key and key not in tenant.tree.parents]
@@ -278,69 +300,3 @@ def _articles_of(row: ActionRow) -> list[tuple[str, list[str], str]]:
         ),
         ("articleNumber", [part.article_number for part in row.components if part.article_number], "BundleComponents"),
     ]
-
-
-# ---- how much an action's exclusions take of what it is for ---------------------------------------------------------
-
-
-class Cover(IntEnum):
-    """NOTHING: something is or may be left; LIKELY: all of them by the master data; ALL: certainly all."""
-
-    NOTHING = 0
-    LIKELY = 1
-    ALL = 2
-
-
-def covers_targets(exclusions: Exclusions, targets: Targets, tenant: Tenant, groups: ArticleGroups) -> Cover:
-    """What the exclusions remove of an action's own targets."""
-    covers = [_article(exclusions, number, tenant, groups) for number in targets.articles]
-    covers += [_ean(exclusions, ean, tenant, groups) for ean in targets.eans]
-    if targets.group is not None:
-        covers.append(_group(exclusions, targets.group, groups))
-    return min(covers, default=Cover.NOTHING)
-
-
-def covers_named(exclusions: Exclusions, conditions: Sequence[Condition], scene: Scene) -> Cover:
-    """What the exclusions remove of the qualifying lines, which are those that an AND group's positive conditions
-    name.
-    """
-    tenant, groups = scene.tenant, scene.given.groups
-    covers: list[Cover] = []
-    for one in conditions:
-        if isinstance(one, ArticleLines) and one.test is None:
-            covers += [_article(exclusions, number, tenant, groups) for number in one.numbers]
-            covers += [_ean(exclusions, ean, tenant, groups) for ean in one.eans]
-        elif isinstance(one, ArticleGroup) and one.test is None:
-            covers += [_group(exclusions, group, groups) for group in one.groups]
-        elif isinstance(one, Manufacturer) and one.test is None:
-            covers += [Cover.ALL if name in exclusions.manufacturers else Cover.NOTHING for name in one.names]
-        elif isinstance(one, NamedLines):
-            return Cover.NOTHING
-    return min(covers, default=Cover.NOTHING)
-
-
-def _article(exclusions: Exclusions, number: str, tenant: Tenant, groups: ArticleGroups) -> Cover:
-    if number in exclusions.articles:
-        return Cover.ALL
-    return _seen(exclusions, tenant.articles.get(number), groups)
-
-
-def _ean(exclusions: Exclusions, ean: str, tenant: Tenant, groups: ArticleGroups) -> Cover:
-    if ean in exclusions.eans:
-        return Cover.ALL
-    return _seen(exclusions, tenant.eans.get(ean), groups)
-
-
-def _seen(exclusions: Exclusions, article: ArticleSeen | None, groups: ArticleGroups) -> Cover:
-    if article is None:
-        return Cover.NOTHING
-    group = article.article_group_id
-    if group and not exclusions.groups.isdisjoint(groups.path(group)):
-        return Cover.LIKELY
-    by_maker = article.manufacturer_id in exclusions.manufacturers
-    return Cover.LIKELY if by_maker or article.ean in exclusions.eans else Cover.NOTHING
-
-
-def _group(exclusions: Exclusions, group: str, groups: ArticleGroups) -> Cover:
-    """An excluded group takes the groups below it too."""
-    return Cover.NOTHING if exclusions.groups.isdisjoint(groups.path(group)) else Cover.ALL

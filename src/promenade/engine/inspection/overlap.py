@@ -12,6 +12,7 @@ from promenade.engine.benefits.bundle import BundleDiscount
 from promenade.engine.benefits.free_item import FreeItem
 from promenade.engine.benefits.receipt import ReceiptDiscount
 from promenade.engine.benefits.registry import REWARDS_ONLY, Benefit, IndexKey
+from promenade.engine.benefits.targets import Exclusions
 from promenade.engine.conditions.article import NamedLines
 from promenade.engine.conditions.receipt import ReceiptAmount
 from promenade.engine.inspection.finding import ERROR, INFO, WARNING, ArticleSeen, Finding, Tenant
@@ -73,7 +74,11 @@ def check_overlaps(scene: Scene, ours: CompiledPromotion, others: Sequence[Compi
     reach = Reach(keys_of(ours), scene.tenant, scene.given.groups)
     found = [one for other in around if (one := _overlap(scene, ours, other, reach)) is not None]
     first = heapq.nsmallest(COMPARED_MAX, found, key=lambda one: one.rank)
-    met = [one for one in first if can_meet(groups, one.other, _common(scene, one.other))]
+    met = [
+        one
+        for one in first
+        if not _count_alike(scene, ours, one.other) or can_meet(groups, one.other, _common(scene, one.other))
+    ]
     told = [_judged(scene, ours, one, around) for one in met[:REPORTED_MAX]]
     for one in sorted(told, key=lambda one: one.rank):
         yield _finding_of(one)
@@ -195,7 +200,7 @@ def _judged(scene: Scene, ours: CompiledPromotion, one: _Overlap, around: Sequen
         return one
     in_exclusion_group = ours.definition.exclusion_group is not None
     other = one.other
-    if in_exclusion_group or not always_applies(scene, other):
+    if in_exclusion_group or not _count_alike(scene, ours, other) or not always_applies(scene, other):
         return one
     for before in around:
         # A promotion applied earlier could block the other one and leave room for this one.
@@ -205,6 +210,18 @@ def _judged(scene: Scene, ours: CompiledPromotion, one: _Overlap, around: Sequen
         if is_earlier:
             return one
     return replace(one, kind=ALWAYS)
+
+
+def _count_alike(scene: Scene, ours: CompiledPromotion, other: CompiledPromotion) -> bool:
+    """Whether the same goods count for the conditions of both, so that these can be compared."""
+    return _counting(scene.tenant, ours) == _counting(scene.tenant, other)
+
+
+def _counting(tenant: Tenant, one: CompiledPromotion) -> tuple[bool, tuple[Exclusions, ...]]:
+    """Whether goods that are never discounted count, and which others do not."""
+    barred, excluded = one.definition.counts_barred, one.definition.counts_excluded
+    counts_excluded = tenant.excluded_counts if excluded is None else excluded
+    return tenant.barred_counts if barred is None else barred, () if counts_excluded else one.sets_aside
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
@@ -400,6 +417,8 @@ def always_applies(scene: Scene, other: CompiledPromotion) -> bool:
 
     Sales so small that its discount rounds to nothing are not considered.
     """
+    if scene.tenant.tree.barred or any(one.never_discounted for one in scene.tenant.articles.values()):
+        return False  # a sale of goods that are never discounted
     definition = other.definition
     limits = (definition.max_applications_total, definition.max_applications_per_customer)
     if definition.status != "ACTIVE" or definition.is_experiment or definition.coupon_type_ids or definition.budget_ids:

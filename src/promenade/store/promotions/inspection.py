@@ -63,6 +63,8 @@ async def read_subject(session: Session, promotion_id: str, surroundings: Surrou
         keeps_articles=is_told and bool(await session.execute(select(known.c.id).limit(1))),
         applications=usage[promotion_id].total if promotion_id in usage else 0,
         strategy=surroundings.settings.strategy,
+        barred_counts=surroundings.settings.barred_counts,
+        excluded_counts=surroundings.settings.excluded_counts,
     )
     return Subject(definition, tenant)
 
@@ -96,7 +98,8 @@ async def read_seen_articles(
     """Read article master data; of several articles that share an EAN, one that is sold takes precedence."""
     articles = table("Articles")
     columns = (articles.c.article_number, articles.c.ean, articles.c.article_group_key, articles.c.article_group_id)
-    statement = select(*columns, articles.c.manufacturer_id, articles.c.manufacturer, articles.c.is_active)
+    more = (articles.c.manufacturer_id, articles.c.manufacturer, articles.c.is_active, articles.c.never_discounted)
+    statement = select(*columns, *more)
     found: dict[str, ArticleSeen] = {}
     for column, values in ((articles.c.article_number, list(numbers)), (articles.c.ean, list(eans))):
         for start in range(0, len(values), NUMBERS_AT_ONCE):
@@ -104,7 +107,9 @@ async def read_seen_articles(
             for row in await session.execute(statement.where(wanted).order_by(articles.c.article_number)):
                 group = row.article_group_key or group_keys.get(row.article_group_id)
                 maker = row.manufacturer_id or row.manufacturer
-                found[row.article_number] = ArticleSeen(row.article_number, row.ean, group, maker, bool(row.is_active))
+                found[row.article_number] = ArticleSeen(
+                    row.article_number, row.ean, group, maker, bool(row.is_active), row.never_discounted
+                )
     by_ean: dict[str, ArticleSeen] = {}
     for one in found.values():
         if one.ean and (one.ean not in by_ean or not by_ean[one.ean].is_active):
