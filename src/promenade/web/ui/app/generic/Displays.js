@@ -48,17 +48,21 @@ sap.ui.define(
     }
 
     /** One of fixed values by its text, where the field has such texts. */
-    function choiceText(field, prefix, value) {
+    function choiceText(values, prefix, value) {
       return {
-        parts: [value, ...field.allowed.map((one) => ({path: `i18n>${prefix}.${one}`}))],
-        formatter: (chosen, ...words) => words[field.allowed.indexOf(chosen)] || chosen || ""
+        parts: [value, ...values.map((one) => ({path: `i18n>${prefix}.${one}`}))],
+        formatter: (chosen, ...words) => words[values.indexOf(chosen)] || chosen || ""
       };
     }
 
     function boundText(field, model) {
       const prefix = Extensions.wordsOf(field);
       if (prefix && field.allowed.length) {
-        return choiceText(field, prefix, raw(field.path, model));
+        return choiceText(field.allowed, prefix, raw(field.path, model));
+      }
+      const ternary = Extensions.ternaryOf(field);
+      if (ternary) {
+        return choiceText([null, true, false], ternary, raw(field.path, model));
       }
       const second = field.textPath || field.currencyPath;
       return {

@@ -78,7 +78,10 @@ sap.ui.define([], function () {
       return prefix && !except.includes(field.path) ? `${prefix}.${field.path}` : undefined;
     },
 
-    /** Has the values of a choice be said in words: the texts `<prefix>.<value>`. */
+    /**
+     * Has the values of a choice be said in words: the texts `<prefix>.<value>`. A boolean with words is a choice, too:
+     * of `null`, `true` and `false`.
+     */
     words(set, path, prefix) {
       worded.set(`${set}/${path}`, prefix);
     },
@@ -86,6 +89,11 @@ sap.ui.define([], function () {
     /** What the texts of a choice begin with, or undefined. */
     wordsOf(field) {
       return worded.get(`${field.set}/${field.path}`) || this.explanationOf(field);
+    },
+
+    /** What the texts of a boolean begin with that may also be unset; of others undefined. */
+    ternaryOf(field) {
+      return field.type === "Edm.Boolean" ? worded.get(`${field.set}/${field.path}`) : undefined;
     },
 
     /** Whether a row with these values may be added to a part, after whatever is to be asked. */

@@ -82,6 +82,22 @@ sap.ui.define(
       return new Select({selectedKey: bound(field, options), items, width: "100%", ...common(field, options)});
     }
 
+    /** Yes, no, or neither: a box that is ticked or not cannot say the third. */
+    function ternaryInput(field, options, prefix) {
+      const {change, ...rest} = common(field, options);
+      return new Select({
+        selectedKey: {path: field.path, model: options.model, targetType: "any", formatter: String},
+        items: ["null", "true", "false"].map((key) => new Item({key, text: `{i18n>${prefix}.${key}}`})),
+        width: "100%",
+        ...rest,
+        change(event) {
+          const select = event.getSource();
+          select.getBindingContext(options.model).setProperty(field.path, JSON.parse(select.getSelectedKey()));
+          change(event);
+        }
+      });
+    }
+
     function flagInput(field, options) {
       return new CheckBox({
         selected: {path: field.path, model: options.model, type: field.ui5Type},
@@ -160,6 +176,10 @@ sap.ui.define(
         const prefix = Extensions.wordsOf(field);
         if (prefix && field.allowed.length) {
           return choiceInput(field, options, prefix);
+        }
+        const ternary = Extensions.ternaryOf(field);
+        if (ternary) {
+          return ternaryInput(field, options, ternary);
         }
         if (field.isCollection) {
           return manyInput(field, options);

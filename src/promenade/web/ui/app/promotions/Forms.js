@@ -6,11 +6,16 @@ sap.ui.define(
     "sap/ui/layout/form/Form",
     "sap/ui/layout/form/FormContainer",
     "sap/ui/layout/form/FormElement",
+    "promenade/generic/Extensions",
     "promenade/generic/Fields",
     "promenade/promotions/Texts"
   ],
-  function (Label, Title, ColumnLayout, Form, FormContainer, FormElement, Fields, Texts) {
+  function (Label, Title, ColumnLayout, Form, FormContainer, FormElement, Extensions, Fields, Texts) {
     "use strict";
+
+    ["countsTowardsThreshold", "excludedCountsTowardsThreshold"].forEach((path) => {
+      Extensions.words("Promotions", path, "promotions.counting");
+    });
 
     const layout = () => new ColumnLayout({columnsM: 1, columnsL: 2, columnsXL: 3, labelCellsLarge: 5});
 

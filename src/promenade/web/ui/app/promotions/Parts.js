@@ -36,6 +36,7 @@ sap.ui.define(
       ["validity", ["validFrom", "validTo", "currency"]],
       ["order", ["priority", "exclusivityLevel", "mutualExclusionGroup_ID"]],
       ["limits", ["maxApplicationsPerTransaction", "maxApplicationsPerCustomer", "maxApplicationsTotal"]],
+      ["counting", ["countsTowardsThreshold", "excludedCountsTowardsThreshold"]],
       ["returns", ["returnPolicy"]],
       ["experiment", ["isExperiment", "experimentGroupId", "controlGroupId"]]
     ];

@@ -21,6 +21,7 @@ sap.ui.define(
       ["identity", ["code", "description", "campaign_ID", "externalReference", "currency"]],
       ["order", ["priority", "exclusivityLevel", "mutualExclusionGroup_ID"]],
       ["limits", ["maxApplicationsPerTransaction", "maxApplicationsPerCustomer", "maxApplicationsTotal"]],
+      ["counting", ["countsTowardsThreshold", "excludedCountsTowardsThreshold"]],
       ["returns", ["returnPolicy"]],
       ["experiment", ["isExperiment", "experimentGroupId", "controlGroupId"]]
     ];

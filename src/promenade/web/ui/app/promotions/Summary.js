@@ -16,10 +16,12 @@ sap.ui.define(
       return {gives: several(gives), ifs: ifs.join(" ")};
     }
 
-    function said(name, from, to, {gives, ifs, places, coupon, budget}) {
+    function said(name, from, to, barred, excluded, {gives, ifs, places, coupon, budget}) {
       const sentence = [
         Texts.get("guide.says", [name || Texts.get("unnamed"), gives || Texts.get("guide.nothing")]),
         ifs && Texts.get("guide.says.ifs", [ifs]),
+        ifs && barred === false && Texts.get("guide.says.barred"),
+        ifs && excluded === false && Texts.get("guide.says.excluded"),
         Texts.get("guide.says.where", [places || Texts.get("places.everywhere")]),
         Texts.get("guide.says.when", [Texts.validity(from, to)]),
         coupon && Texts.get("guide.says.coupon", [coupon]),
@@ -38,6 +40,8 @@ sap.ui.define(
               {path: "name", targetType: "any"},
               {path: "validFrom", targetType: "any"},
               {path: "validTo", targetType: "any"},
+              {path: "countsTowardsThreshold", targetType: "any"},
+              {path: "excludedCountsTowardsThreshold", targetType: "any"},
               {path: "said>/"}
             ],
             formatter: said

@@ -13,6 +13,9 @@ sap.ui.define(
       extend() {
         const managed = ["createdAt", "createdBy", "modifiedAt", "modifiedBy"];
         Extensions.explain("TenantSettings", "resources.setting", managed);
+        ["countsTowardsThreshold", "excludedCountsTowardsThreshold"].forEach((path) => {
+          Extensions.words("TenantSettings", path, "resources.counting");
+        });
         Extensions.add("TenantSettings", {
           sections: [
             {

@@ -2,19 +2,22 @@ sap.ui.define(
   [
     "promenade/simulator/Basket",
     "promenade/generic/Clock",
+    "promenade/net/Http",
     "promenade/simulator/Lookup",
     "promenade/simulator/ScenarioFile",
     "promenade/simulator/ScenarioPromotions"
   ],
-  function (Basket, Clock, Lookup, ScenarioFile, ScenarioPromotions) {
+  function (Basket, Clock, Http, Lookup, ScenarioFile, ScenarioPromotions) {
     "use strict";
 
     const MISSED_MAX = 30;
-    const ARTICLE = "articleNumber,name,ean,articleGroupId,manufacturer,manufacturerId,unit,basePrice,currency";
+    const ARTICLE =
+      "articleNumber,name,ean,articleGroupId,manufacturer,manufacturerId,unit,basePrice,currency,neverDiscounted";
     const WHY =
       "Kept by the simulator, with the promotions that applied and the notable ones that did not. Points, pilots and " +
       "lines chosen at random depend on data that a scenario cannot contain.";
-    const PARENTS = "parent($select=groupId;$expand=parent($select=groupId;$expand=parent($select=groupId)))";
+    const GROUP = "groupId,neverDiscounted";
+    const PARENTS = `parent($select=${GROUP};$expand=parent($select=${GROUP};$expand=parent($select=${GROUP})))`;
 
     const TOLD = /^(BLOCKED|BUDGET|COUPON_REQUIRED|NOTHING_LEFT|CONDITION_NOT_MET)/;
 
@@ -52,25 +55,43 @@ sap.ui.define(
             manufacturer: row.manufacturerId || row.manufacturer,
             unit: row.unit,
             basePrice: row.basePrice && String(row.basePrice),
-            currency: row.currency
+            currency: row.currency,
+            neverDiscounted: row.neverDiscounted
           })
         ])
       );
     }
 
-    /** Groups below groups, as far up as those of the articles, and those that lines name themselves, lead. */
+    /** What the tenant has set that the answer does not tell. */
+    async function tenant() {
+      const {countsTowardsThreshold, excludedCountsTowardsThreshold} = await Http.get(
+        "/admin/TenantSettings(00000000-0000-0000-0000-000000000000)" +
+          "?$select=countsTowardsThreshold,excludedCountsTowardsThreshold"
+      );
+      return {
+        countsTowardsThreshold: countsTowardsThreshold ?? undefined,
+        excludedCountsTowardsThreshold: excludedCountsTowardsThreshold ?? undefined
+      };
+    }
+
+    /**
+     * Groups below groups, as far up as those of the articles, and those that lines name themselves, lead; and which
+     * are never discounted.
+     */
     async function groupsOf(articles, {lines}) {
       const ids = [...Object.values(articles), ...lines].map(({group}) => group);
-      const rows = await Lookup.among("ArticleGroups", "groupId", ids, {select: "groupId", expand: PARENTS});
+      const rows = await Lookup.among("ArticleGroups", "groupId", ids, {select: GROUP, expand: PARENTS});
       const tree = {};
+      const neverDiscounted = {};
       rows.forEach((row) => {
         const path = [];
         for (let group = row; group; group = group.parent) {
           path.unshift(group.groupId);
+          neverDiscounted[group.groupId] = group.neverDiscounted;
         }
         path.reduce((below, group) => (below[group] ||= {}), tree);
       });
-      return tree;
+      return {articleGroups: tree, neverDiscounted: Basket.stated(neverDiscounted)};
     }
 
     function line(row, place) {
@@ -268,9 +289,10 @@ sap.ui.define(
           settings: Basket.stated({
             strategy: answer.meta.bestDeal ? "BEST_DEAL" : "SEQUENTIAL",
             includeInactive: basket.includeInactive,
-            includeMissed: true
+            includeMissed: true,
+            ...(await tenant())
           }),
-          articleGroups: await groupsOf(articles, basket),
+          ...(await groupsOf(articles, basket)),
           articles,
           budgets: told.budgets,
           couponCodes: couponsOf(answer),

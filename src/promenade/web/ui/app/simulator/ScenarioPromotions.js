@@ -15,7 +15,9 @@ sap.ui.define(["promenade/simulator/Basket", "promenade/simulator/Lookup"], func
       "validTo",
       "exclusivityLevel",
       "currency",
-      "maxApplicationsPerTransaction"
+      "maxApplicationsPerTransaction",
+      "countsTowardsThreshold",
+      "excludedCountsTowardsThreshold"
     ],
     condition: [
       "logicalConnector",

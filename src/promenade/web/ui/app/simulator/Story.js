@@ -51,7 +51,7 @@ sap.ui.define(
         return {
           reference: line.lineReference,
           title: name || line.articleNumber,
-          detail: `${quantity}${unit} × ${money(line.unitPrice)}`,
+          detail: [`${quantity}${unit} × ${money(line.unitPrice)}`, this._never(line)].filter(Boolean).join(" · "),
           total: money(line.lineTotal),
           discount: off(line.lineDiscount),
           net: money(isReturn ? line.lineTotal : line.lineNet),
@@ -60,6 +60,10 @@ sap.ui.define(
           isFree: line.isFreeItem,
           discounts: line.discounts.map((one) => this._discount(one, line))
         };
+      }
+
+      _never({neverDiscounted: reason}) {
+        return reason ? this._text("simulator.neverDiscounted", [this._text(`simulator.never.${reason}`)]) : "";
       }
 
       _unit(unit) {
