@@ -106,14 +106,15 @@ async def furnish_tenant(database: Database) -> None:
     places = [{"code": code, "name": code, "currency": "EUR", "timeZone": ZONE.key} for code in ("WIEN", "GRAZ")]
     await desk.create_many("PosGroups", places)
     ids: dict[str, str] = {}
-    for group, name, above in GROUPS:
-        ids[group] = await desk.create("ArticleGroups", groupId=group, name=name, parent_ID=ids.get(above))
+    for group, name, above, reason in GROUPS:
+        values = {"name": name, "parent_ID": ids.get(above), "neverDiscounted": reason or None}
+        ids[group] = await desk.create("ArticleGroups", groupId=group, **values)
     articles = []
     for number, name, group, price, maker in ARTICLES:
         amount, _, unit = price.partition(" per ")
-        values: dict[str, Any] = {"name": name, "articleGroup_ID": ids[group], "manufacturer": maker}
-        values |= {"basePrice": Decimal(amount), "unit": "KGM" if unit == "kg" else "PCE"}
-        articles.append({"articleNumber": number} | values)
+        facts: dict[str, Any] = {"name": name, "articleGroup_ID": ids[group], "manufacturer": maker}
+        facts |= {"basePrice": Decimal(amount), "unit": "KGM" if unit == "kg" else "PCE"}
+        articles.append({"articleNumber": number} | facts)
     await desk.create_many("Articles", articles)
 
 
