@@ -200,8 +200,14 @@ def barred(draw: Random, rows: list[PromotionDefinition], basket: Basket, facts:
 @example(137904)  # three pieces make the bundle, as another promotion takes less of each piece in a larger basket
 def test_every_promise_and_every_remedy_comes_true(seed: int) -> None:
     one = drawn(seed)
-    for place, _ in one.outcome.never_discounted:
-        assert one.outcome.lines[place].discount_minor == 0
+    barred = [one.outcome.lines[place] for place, _ in one.outcome.never_discounted]
+    assert not any(line.discount_minor for line in barred)
+    told = [gap.missing for gap in one.outcome.gaps]
+    told += [missed.missing for missed in one.outcome.missed if missed.potential_saving_minor is not None]
+    named = [more for missing in told for more in missing or ()]
+    never = {key for key, fact in one.facts.articles.items() if fact.never_discounted is not None}
+    assert never.isdisjoint([more.article_number for more in named])
+    assert not {more.line_reference for more in named} & {line.reference for line in barred}
     for gap in one.outcome.gaps:
         assert gap.missing is not None
         check_goods(one, gap.promotion_id, gap.missing, gap.potential_saving_minor)

@@ -1,7 +1,8 @@
 """The basket as it would be if gaps were closed in the cheapest way that their text names (section 10).
 
 Pieces are more of the cheapest line that counts. An amount is one more line of that price: unspecific goods, or goods
-like the cheapest line that counts where only named lines count; no article-level promotion touches them.
+like the cheapest line that counts where only named lines count; no article-level promotion touches them. Nothing that
+is never discounted is added.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ class Closing:
         article = None if number is None else self._view.article(number)
         if number is None or article is None or not article.base_price_hundredths:
             return False
-        if article.currency not in (None, self._view.currency):
+        if article.currency not in (None, self._view.currency) or self._view.why_barred(article) is not None:
             return False
         self._new[number] = self._new.get(number, 0) + piece.count * 1000
         return True
@@ -127,9 +128,7 @@ class Closing:
         return True
 
     def _cheapest(self, positions: Sequence[int]) -> int | None:
-        """The line of the basket with the lowest price, of equals the first; nobody is told to buy more of what is
-        never discounted.
-        """
+        """The line with the lowest price, of equals the first; never one whose goods are never discounted."""
         lines, barred = self._view.lines, self._view.barred
         mine = [position for position in positions if position < len(lines) and position not in barred]
         return min(mine, key=lambda position: (lines[position].unit_price_hundredths, position), default=None)
