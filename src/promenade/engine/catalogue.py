@@ -179,7 +179,7 @@ class Catalogue:
             tried += [one for rung in later for one in rung[0].promotions]
             later = []
         of_lines = rungs(reach.ladders, view)
-        if view is not whole:  # lines that do not count lead to some, which miss more than a threshold
+        if view is not whole:  # what lines lead to that do not count misses more than its threshold
             tried += [one for rung in of_lines if not is_held(rung, view) for one in rung[0].promotions]
             of_lines = [rung for rung in of_lines if is_held(rung, view)]
         of_sale = rungs(reach.sale_ladders, view)

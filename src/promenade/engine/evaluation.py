@@ -204,7 +204,7 @@ def _fates(view: BasketView, missed: Sequence[Placed], done: Pass) -> list[Candi
     if not missed:
         return [_fate(one, done) for one in told]
     fates: list[CandidateVerdict] = []
-    usual = view.usual  # that of all that are missed, see `Shortlist`
+    usual = view.usual  # a promotion that says itself what counts is never among those that are missed
     told.reverse()
     for place, promotion in missed:
         while told and told[-1].candidate.ordinal <= place:

@@ -64,7 +64,7 @@ class Promises:
         near: list[tuple[int, int, CandidateVerdict]] = []
         for place, fate in enumerate(fates):
             shortfalls = fate.shortfalls()
-            if shortfalls and fate.promotion.view_of(self._view).sale:  # goods that count lead to it
+            if shortfalls and fate.promotion.view_of(self._view).sale:  # where nothing counts yet, nothing is advised
                 near.append((-_nearness(fate, shortfalls), place, fate))
         near.sort(key=lambda one: one[:2])
         nearest = [fate for _, _, fate in near[:GAPS_MAX]]

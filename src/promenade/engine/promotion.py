@@ -105,6 +105,7 @@ class CompiledPromotion:
 
     __slots__ = (
         "benefits",
+        "common_exclusions",
         "control_groups",
         "currency",
         "definition",
@@ -112,6 +113,7 @@ class CompiledPromotion:
         "entries",
         "entries_in_part",
         "exclusion_id",
+        "givers",
         "gives_items",
         "group_id",
         "groups",
@@ -133,7 +135,6 @@ class CompiledPromotion:
         "order_before",
         "pilot_arm",
         "pos_groups",
-        "sets_aside",
         "stage",
         "starts",
         "treated_groups",
@@ -160,9 +161,8 @@ class CompiledPromotion:
         self.is_unit_exclusive = definition.exclusivity == "PROMOTION"
         self.group_id = None if member is None else member.group_id
         self.exclusion_id = None if definition.exclusion_group is None else definition.exclusion_group.group_id
-        self.is_use_limited = not (
-            definition.max_applications_total is None and definition.max_applications_per_customer is None
-        )
+        most_uses = (definition.max_applications_total, definition.max_applications_per_customer)
+        self.is_use_limited = most_uses != (None, None)
         self.is_restricted = self.is_use_limited or _is_restricted(definition)
         self.is_multiplicative = definition.calculation_mode == "MULTIPLICATIVE"
         # Only then can earlier promotions' discounts decide whether it qualifies.
@@ -180,7 +180,8 @@ class CompiledPromotion:
             definition.id,
         )
         self.order = self.order_with(NO_COUPON)
-        self.sets_aside: tuple[Exclusions, ...] = () if definition.counts_excluded else _exclusions_of(benefits)
+        self.common_exclusions: tuple[Exclusions, ...] = () if definition.counts_excluded else _exclusions_of(benefits)
+        self.givers = _givers_of(benefits)
         self.currency = definition.currency
         self.pos_groups = definition.pos_groups
         self.starts, self.ends = _window(definition)
@@ -193,7 +194,7 @@ class CompiledPromotion:
     @property
     def counts_otherwise(self) -> bool:
         """Whether it says itself what counts, so that its sale may be another one than that of most promotions."""
-        excludes = bool(self.sets_aside) and self.definition.counts_excluded is False
+        excludes = bool(self.common_exclusions) and self.definition.counts_excluded is False
         return self.definition.counts_barred is not None or excludes
 
     def leads(self, rules: int) -> tuple[IndexKey, ...] | None:
@@ -259,27 +260,26 @@ class CompiledPromotion:
 
     def view_of(self, view: BasketView) -> BasketView:
         """The sale as its conditions and benefits see it: without the lines that do not count for it (section 3)."""
-        if not (view.barred or self.sets_aside):
+        if not (view.barred or self.common_exclusions):
             return view
         counts, counts_excluded = self.definition.counts_barred, self.definition.counts_excluded
         if counts is None:
             counts = view.settings.barred_counts
         if counts_excluded is None:
             counts_excluded = view.settings.excluded_counts
-        if counts_excluded or not self.sets_aside:
+        if counts_excluded or not self.common_exclusions:
             return view if counts else view.without(view.barred)
-        found = view.other.get(self)
+        found = view.others.get(self)
         if found is None:
-            aside = frozenset.intersection(*[exclusions.found(view) for exclusions in self.sets_aside])
-            found = view.other[self] = view.without(aside if counts else aside | view.barred)
+            aside = frozenset.intersection(*[exclusions.found(view) for exclusions in self.common_exclusions])
+            found = view.others[self] = view.without(aside if counts else aside | view.barred)
         return found
 
     def is_barred(self, view: BasketView, qualifying: tuple[int, ...] | None = None) -> bool:
         """Whether all that it would discount in a sale is never discounted; ``qualifying``: if its conditions hold."""
         if not view.barred and (qualifying is None or not self.gives_items):
             return False
-        goods = [benefit for benefit in self.benefits if benefit.stage < REWARDS_ONLY]
-        return bool(goods) and all(_is_barred(benefit, view, qualifying) for benefit in goods)
+        return bool(self.givers) and all(one.is_barred(view, qualifying) for one in self.givers)
 
     def qualify(self, view: BasketView, remaining_sale_minor: int) -> Met | Unmet:
         """Section 3. Met carries the qualifying sale lines (never None) and the triggers; Unmet what failed.
@@ -325,9 +325,12 @@ class CompiledPromotion:
         return Met(view.sale if matched is None else tuple(sorted(set(matched))), triggers)
 
 
-def _is_barred(benefit: Benefit, view: BasketView, qualifying: tuple[int, ...] | None) -> bool:
-    one = benefit if isinstance(benefit, MayBeBarred) else getattr(benefit, "target", None)
-    return isinstance(one, MayBeBarred) and one.is_barred(view, qualifying)
+def _givers_of(benefits: Iterable[Benefit]) -> tuple[MayBeBarred, ...]:
+    """What can tell of each of its actions on goods whether there is nothing to discount; empty if one cannot."""
+    goods = [benefit for benefit in benefits if benefit.stage < REWARDS_ONLY]
+    found = [benefit if isinstance(benefit, MayBeBarred) else getattr(benefit, "target", None) for benefit in goods]
+    known = tuple([one for one in found if isinstance(one, MayBeBarred)])
+    return known if len(known) == len(goods) else ()
 
 
 def _exclusions_of(benefits: Iterable[Benefit]) -> tuple[Exclusions, ...]:

@@ -147,7 +147,7 @@ class World:
             return promotion.qualify(view, ledger.remaining_sale_minor(view))
         known = self.mets[candidate.ordinal]
         if known is None:
-            view = promotion.view_of(self.view) if self.has_barred or promotion.sets_aside else self.view
+            view = promotion.view_of(self.view) if self.has_barred or promotion.common_exclusions else self.view
             known = promotion.qualify(view, view.sale_total_minor)
             self.mets[candidate.ordinal] = known
         return known
@@ -293,7 +293,7 @@ class Pass:
     def _turn(self, candidate: Candidate, met: Met, ledger: Ledger | None = None) -> Turn:
         promotion = candidate.promotion
         world = self.world
-        view = promotion.view_of(world.view) if world.has_barred or promotion.sets_aside else world.view
+        view = promotion.view_of(world.view) if world.has_barred or promotion.common_exclusions else world.view
         lines = met.lines
         return Turn(
             self.ledger if ledger is None else ledger,

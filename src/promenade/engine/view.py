@@ -69,8 +69,10 @@ class ArticleGroups:
         self._paths: dict[str, tuple[str, ...]] = {}
         self.barred: Mapping[str, str] = {} if barred is None else dict(barred)
 
-    def why_barred(self, group_id: str | None) -> str | None:
-        """Why goods of a group are never discounted, by the nearest group that says so; None: they may be."""
+    def why_barred(self, group_id: str | None, article: ArticleFact | None = None) -> str | None:
+        """Why goods are never discounted, by the article or the nearest group that says so; None: they may be."""
+        if article is not None and article.never_discounted is not None:
+            return article.never_discounted
         if not self.barred or not group_id:
             return None
         return next((self.barred[group] for group in self.path(group_id) if group in self.barred), None)
@@ -149,11 +151,9 @@ class LineView:
     @property
     def barred(self) -> str | None:
         """Why it is never discounted; None: it may be."""
-        article = self.article
-        barred = None if article is None else article.never_discounted
-        return self.groups.why_barred(self.article_group_id) if barred is None else barred
+        return self.groups.why_barred(self.article_group_id, self.article)
 
-    def set_aside(self) -> LineView:
+    def as_unsold(self) -> LineView:
         """The same line for a promotion that it does not count for: as if it were not sold."""
         other = object.__new__(LineView)
         for name in LineView.__slots__:
@@ -256,7 +256,7 @@ class BasketView:
         "currency",
         "exponent",
         "lines",
-        "other",
+        "others",
         "pos_group_id",
         "resolved",
         "sale",
@@ -307,7 +307,7 @@ class BasketView:
         self._by_manufacturer: dict[str, list[int]] | None = None
         self._held: dict[str, Held] = {}
         self._user_fields: dict[str, str] | None = None
-        self.other: dict[object, BasketView] = {}  # the sale without some lines: by these, or by whom they count for
+        self.others: dict[object, BasketView] = {}  # the sale without lines: by these, or by whom they do not count for
         self.apart: frozenset[int] = frozenset()
         self.barred: frozenset[int] = _NONE
         if has_barred:
@@ -342,22 +342,22 @@ class BasketView:
         """The sale as a promotion sees it that these lines do not count for: they stay in their places, unsold."""
         if not positions:
             return self
-        found = self.other.get(positions)
+        found = self.others.get(positions)
         if found is None:
-            lines = [line.set_aside() if line.position in positions else line for line in self.lines]
+            lines = [line.as_unsold() if line.position in positions else line for line in self.lines]
             found = BasketView(self.basket, self._articles, self._articles_by_ean, self._groups, self.settings, lines)
             found.apart = self.apart
-            self.other[positions] = found
+            self.others[positions] = found
         return found
 
     @property
     def usual(self) -> BasketView:
-        """The sale as promotions see it that do not say themselves what counts, and exclude nothing."""
+        """The sale as most promotions see it: those that neither say themselves what counts nor exclude anything."""
         return self if self.settings.barred_counts else self.without(self.barred)
 
     def why_barred(self, article: ArticleFact) -> str | None:
         """Why an article is never discounted, whether it is in the basket or not; None: it may be."""
-        return article.never_discounted or self._groups.why_barred(article.article_group_id)
+        return self._groups.why_barred(article.article_group_id, article)
 
     def with_payment(self, payment: Payment) -> BasketView:
         """The same sale paid otherwise."""

@@ -72,11 +72,11 @@ class Barred:
         self._groups = groups
 
     def article(self, number: str) -> Cover:
-        return self.seen(self._tenant.articles.get(number))
+        return self._seen(self._tenant.articles.get(number))
 
     def ean(self, ean: str) -> Cover:
         """Other articles may have the same EAN."""
-        return min(self.seen(self._tenant.eans.get(ean)), Cover.LIKELY)
+        return min(self._seen(self._tenant.eans.get(ean)), Cover.LIKELY)
 
     def gift(self, number: str) -> Cover:
         """Of a gift the master data alone count, whatever a till sends."""
@@ -88,7 +88,7 @@ class Barred:
     def manufacturer(self, name: str) -> Cover:
         return Cover.NOTHING
 
-    def seen(self, article: ArticleSeen | None) -> Cover:
+    def _seen(self, article: ArticleSeen | None) -> Cover:
         """An article that says so itself is barred whatever group a till sends."""
         if article is None:
             return Cover.NOTHING

@@ -221,7 +221,7 @@ def _counting(tenant: Tenant, one: CompiledPromotion) -> tuple[bool, tuple[Exclu
     """Whether goods that are never discounted count, and which others do not."""
     barred, excluded = one.definition.counts_barred, one.definition.counts_excluded
     counts_excluded = tenant.excluded_counts if excluded is None else excluded
-    return tenant.barred_counts if barred is None else barred, () if counts_excluded else one.sets_aside
+    return tenant.barred_counts if barred is None else barred, () if counts_excluded else one.common_exclusions
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
