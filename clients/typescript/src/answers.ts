@@ -294,7 +294,7 @@ export interface LineItem {
   freeItemPromotionId?: string;
   /** Only on a return line whose `additionalFields` name its sale. */
   refund?: Refund;
-  /** Why no promotion may take anything off it. */
+  /** Why no promotion may take anything off it: a value of NeverDiscountedReasons. */
   neverDiscounted?: string;
 }
 

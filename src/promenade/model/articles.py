@@ -7,18 +7,7 @@ An article group's business key is ``groupId``. Where an entity has both an asso
 
 from __future__ import annotations
 
-from promenade.model.declare import (
-    DRAFT,
-    RW,
-    Entity,
-    back,
-    boolean,
-    code_of,
-    currency_code,
-    money,
-    text,
-    to_one,
-)
+from promenade.model.declare import DRAFT, RW, Entity, back, boolean, code_of, currency_code, money, text, to_one
 
 __all__ = ["ArticleGroups", "Articles"]
 

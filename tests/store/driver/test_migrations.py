@@ -144,19 +144,27 @@ def test_an_upgraded_store_reads_everything_anew(databases: Databases, dialect: 
         step_from(url)
 
         def link(connection: sa.Connection) -> None:
-            values = "'cloud', 'https://c', 'https://c', 'id', 'secret', 'S', 60, %s, 'place'"
-            changed_at = "0" if dialect == "sqlite" else "now()"
+            now = "0" if dialect == "sqlite" else "now()"
+            see_all(connection)
             columns = "name, url, auth_url, client_id, client_secret, store_code, interval_seconds, changed_at, cursor"
-            connection.exec_driver_sql(f"INSERT INTO sync_link ({columns}) VALUES ({values.replace('%s', changed_at)})")
+            values = f"'cloud', 'https://c', 'https://c', 'id', 'secret', 'S', 60, {now}, 'place'"
+            connection.exec_driver_sql(f"INSERT INTO sync_link ({columns}) VALUES ({values})")
+            connection.exec_driver_sql(f"INSERT INTO sync_pages VALUES ('t', 1, '', {now})")
 
         def read(connection: sa.Connection) -> None:
+            see_all(connection)
             found.append(connection.exec_driver_sql("SELECT cursor FROM sync_link").scalar())
+            found.append(connection.exec_driver_sql("SELECT count(*) FROM sync_pages").scalar())
+
+        def see_all(connection: sa.Connection) -> None:
+            if dialect == "postgresql":
+                connection.exec_driver_sql("SET LOCAL promenade.tenant = '*'")
 
         found: list[object] = []
         migrations.in_transaction(url, link)
         migrations.upgrade(url)
         migrations.in_transaction(url, read)
-        assert found == [None]
+        assert found == [None, 0]
     finally:
         databases.drop(url)
 

@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from itertools import count
-
 import pytest
 
 from promenade.engine.basket import BasketLine
-from promenade.store.driver.cache import LocalCache
 from promenade.store.driver.unit import Database
-from promenade.store.pricing.catalogue import Catalogues
 from promenade.workflows.access.tenants import create_tenant, set_tenant
 from promenade.workflows.context import Context
 from promenade.workflows.pricing.evaluate import PricedIteration, PricingRequest, evaluate
 from promenade.workflows.pricing.replay import replay
 from tests.workflows.authoring.desk import TENANT, Desk
+from tests.workflows.pricing.test_evaluate import NOW, a_context
 
-NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 BASKET = (BasketLine("1", "book", 1000, 2000), BasketLine("2", "shoes", 1000, 3500))
-
-
-def a_context(database: Database) -> Context:
-    ids = count(1)
-    return Context(
-        database=database,
-        catalogues=Catalogues(database),
-        cache=LocalCache(),
-        clock=lambda: NOW,
-        new_id=lambda: f"{next(ids):032d}",
-        source="btp",
-        instance_id="test",
-    )
 
 
 async def _priced(context: Context, transaction: str) -> tuple[PricedIteration, int, dict[int, str]]:

@@ -52,7 +52,6 @@ CLOUD = "cloud"
 """The origin of what the cloud prices; that of a store is the ID of its deployment."""
 
 Input = tuple[Basket, Settings, Facts, str]
-Tree = GroupTree
 
 _ENCODER = msgspec.msgpack.Encoder()
 _RECORD = msgspec.msgpack.Decoder(tuple[Basket, StoredSettings, Facts, str, msgspec.Raw])
@@ -342,7 +341,9 @@ def decode_record(record: PackedRecord) -> PricedRecord:
     return PricedRecord(basket, settings, facts, tree, _OUTCOME.decode(outcome), outcome)
 
 
-async def keep_definitions(session: Session, bodies: Mapping[str, PromotionDefinition | Tree], at: datetime) -> None:
+async def keep_definitions(
+    session: Session, bodies: Mapping[str, PromotionDefinition | GroupTree], at: datetime
+) -> None:
     """Store definitions and trees under their hashes; existing ones are not changed."""
     definitions = table("promotion_definitions")
     await session.execute_many(
@@ -367,7 +368,7 @@ async def known_definitions(session: Session, hashes: Collection[str]) -> set[st
     return {row.hash for row in rows}
 
 
-def encode_definition(body: PromotionDefinition | Tree) -> bytes:
+def encode_definition(body: PromotionDefinition | GroupTree) -> bytes:
     """Encode a promotion or a tree for storage; see `decode_definition` and `decode_tree`."""
     # A tree without goods that are never discounted has the form that it had before there were such goods.
     return _ENCODER.encode(body.parents if isinstance(body, GroupTree) and not body.barred else body)

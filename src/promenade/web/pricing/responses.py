@@ -119,7 +119,7 @@ class LineItemV2(Response, frozen=True):
     is_free_item: bool  #: Whether a FREE_ITEM action made the whole line free.
     free_item_promotion_id: Maybe  #: ID of the promotion that made it free.
     refund: RefundV2 | UnsetType  #: Only on a return line whose `additionalFields` name its sale.
-    never_discounted: Maybe  #: Why no promotion may take anything off it.
+    never_discounted: Maybe  #: Why no promotion may take anything off it: a value of NeverDiscountedReasons.
 
 
 class GrantedItemV2(Response, frozen=True):

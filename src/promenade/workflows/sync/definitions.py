@@ -17,8 +17,9 @@ import msgspec
 from promenade.engine.catalogue import compile_promotion
 from promenade.engine.definition import DefinitionError, PromotionDefinition
 from promenade.engine.fingerprint import definition_hash
+from promenade.engine.view import GroupTree
 from promenade.store.driver.unit import Session
-from promenade.store.pricing.iterations import Tree, decode_definition, decode_tree, keep_definitions, known_definitions
+from promenade.store.pricing.iterations import decode_definition, decode_tree, keep_definitions, known_definitions
 from promenade.store.pricing.surroundings import tree_hash
 from promenade.workflows.context import Context
 
@@ -35,7 +36,7 @@ async def store_definitions(context: Context, tenant_id: str, given: Mapping[str
     if not given:
         return
     known = await context.database.read(lambda session: known_definitions(session, given), tenant=tenant_id)
-    bodies: dict[str, PromotionDefinition | Tree] = {}
+    bodies: dict[str, PromotionDefinition | GroupTree] = {}
     length = 0
     for place, (key, text) in enumerate(given.items()):
         if key in known or len(text) > LENGTH_MAX:
@@ -52,7 +53,7 @@ async def store_definitions(context: Context, tenant_id: str, given: Mapping[str
     await _keep(context, tenant_id, bodies)
 
 
-async def _keep(context: Context, tenant_id: str, bodies: Mapping[str, PromotionDefinition | Tree]) -> None:
+async def _keep(context: Context, tenant_id: str, bodies: Mapping[str, PromotionDefinition | GroupTree]) -> None:
     at = context.clock()
 
     async def work(session: Session) -> None:
@@ -62,7 +63,7 @@ async def _keep(context: Context, tenant_id: str, bodies: Mapping[str, Promotion
         await context.database.write(work, tenant=tenant_id, durable=False)
 
 
-def _read(key: str, text: str) -> PromotionDefinition | Tree | None:
+def _read(key: str, text: str) -> PromotionDefinition | GroupTree | None:
     """Decode the definition or tree with this hash; return None if the text is neither."""
     try:
         body = base64.b64decode(text, validate=True)

@@ -2,12 +2,11 @@ sap.ui.define(
   [
     "promenade/simulator/Basket",
     "promenade/generic/Clock",
-    "promenade/net/Http",
     "promenade/simulator/Lookup",
     "promenade/simulator/ScenarioFile",
     "promenade/simulator/ScenarioPromotions"
   ],
-  function (Basket, Clock, Http, Lookup, ScenarioFile, ScenarioPromotions) {
+  function (Basket, Clock, Lookup, ScenarioFile, ScenarioPromotions) {
     "use strict";
 
     const MISSED_MAX = 30;
@@ -64,10 +63,9 @@ sap.ui.define(
 
     /** What the tenant has set that the answer does not tell. */
     async function tenant() {
-      const {countsTowardsThreshold, excludedCountsTowardsThreshold} = await Http.get(
-        "/admin/TenantSettings(00000000-0000-0000-0000-000000000000)" +
-          "?$select=countsTowardsThreshold,excludedCountsTowardsThreshold"
-      );
+      const [{countsTowardsThreshold, excludedCountsTowardsThreshold}] = await Lookup.read("TenantSettings", {
+        select: "countsTowardsThreshold,excludedCountsTowardsThreshold"
+      });
       return {
         countsTowardsThreshold: countsTowardsThreshold ?? undefined,
         excludedCountsTowardsThreshold: excludedCountsTowardsThreshold ?? undefined
