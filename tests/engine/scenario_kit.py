@@ -109,6 +109,7 @@ LINE: Fields = {
     "group": ("article_group_id", text),
     "manufacturer": ("manufacturer_id", text),
     "fields": ("fields", pairs),
+    "regularPrice": ("regular_price_hundredths", hundredths),
 }
 ARTICLE: Fields = {
     "ean": ("ean", text),

@@ -199,6 +199,8 @@ EXCLUSION: Fields = {
     "articleGroupId": ("article_group_id", text),
     "manufacturer": ("manufacturer", text),
     "articleListItems": ("articles", rows_of(_article_row)),
+    "fieldName": ("field_name", text),
+    "value": ("value", text),
 }
 
 

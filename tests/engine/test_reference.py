@@ -65,6 +65,7 @@ def test_generated_promotions_apply_often_enough_to_be_meaningful() -> None:
             applied.update({action.action_type for action in promotion.actions})
             applied.update({row.action_type for row in promotion.loyalty_actions})
             applied.update({f"if {row.condition_type}" for row in promotion.conditions})
+            applied.update({f"not {row.exclusion_type}" for each in promotion.actions for row in each.exclusions})
             applied[f"level {promotion.exclusivity}"] += 1
             applied[promotion.calculation_mode] += 1
             applied["coupon"] += application.coupon is not None
@@ -80,6 +81,8 @@ def test_generated_promotions_apply_often_enough_to_be_meaningful() -> None:
     for kind in REWARDS:
         assert applied[kind] >= 15, (kind, applied)
     for kind in ("level GROUP", "level GLOBAL", "exclusion group", "budget", "budget drops", "coupon refused"):
+        assert applied[kind] >= 12, (kind, applied)
+    for kind in ("not ADDITIONAL_FIELD", "not REDUCED", "not BETTER_REDUCED"):
         assert applied[kind] >= 12, (kind, applied)
     assert applied["coupon"] >= 4, applied
     unseen = set(condition_codes()) - {kind.removeprefix("if ") for kind in applied}

@@ -146,8 +146,10 @@ export interface BasketItem {
   manufacturerId?: string | undefined;
   /** Identifies the line in the answer; unique. Default: position from 1. */
   lineReference?: string | undefined;
-  /** For ADDITIONAL_FIELD conditions, and to name the sale of a returned line. */
+  /** For rules about them, and to name the sale of a returned line. */
   additionalFields?: readonly KeyValuePair[] | undefined;
+  /** The price from which the till has reduced it to `unitPrice`, if it has. */
+  regularUnitPrice?: Decimal | undefined;
 }
 
 /** The transaction to price. */
@@ -242,8 +244,10 @@ export interface ConfirmBasketItem {
   manufacturerId?: string | undefined;
   /** Identifies the line in the answer; unique. Default: position from 1. */
   lineReference?: string | undefined;
-  /** For ADDITIONAL_FIELD conditions, and to name the sale of a returned line. */
+  /** For rules about them, and to name the sale of a returned line. */
   additionalFields?: readonly KeyValuePair[] | undefined;
+  /** The price from which the till has reduced it to `unitPrice`, if it has. */
+  regularUnitPrice?: Decimal | undefined;
   /** The discount that the till granted on the line. */
   lineDiscount?: MoneyInput | undefined;
   /** The amount that the till charged for the line. */

@@ -76,7 +76,8 @@ export const SHAPES = {
     articleGroupId: "text?|null",
     manufacturerId: "text?|null",
     lineReference: "text?|null",
-    additionalFields: "KeyValuePair[]?|null"
+    additionalFields: "KeyValuePair[]?|null",
+    regularUnitPrice: "decimal?|null"
   },
   EvaluateHeader: {
     transactionId: "text?|null",
@@ -125,6 +126,7 @@ export const SHAPES = {
     manufacturerId: "text?|null",
     lineReference: "text?|null",
     additionalFields: "KeyValuePair[]?|null",
+    regularUnitPrice: "decimal?|null",
     lineDiscount: "MoneyInput?|null",
     lineNet: "MoneyInput?|null"
   },

@@ -29,6 +29,7 @@ class BasketLine:
     article_group_id: str | None = None
     manufacturer_id: str | None = None
     fields: tuple[tuple[str, str], ...] = ()  # additionalFields
+    regular_price_hundredths: int | None = None  # of a unit, before the till reduced it
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,6 +211,7 @@ def _line(reference: str, addition: Addition, view: BasketView, model: int | Non
 
 def _like(line: BasketLine, reference: str, quantity_thousandths: int, price: int | None = None) -> BasketLine:
     """The line with another quantity and price; `dataclasses.replace` takes three times as long."""
+    has_own_price = price is not None and price != line.unit_price_hundredths
     return BasketLine(
         reference,
         line.article_number,
@@ -220,4 +221,5 @@ def _like(line: BasketLine, reference: str, quantity_thousandths: int, price: in
         line.article_group_id,
         line.manufacturer_id,
         line.fields,
+        None if has_own_price else line.regular_price_hundredths,
     )

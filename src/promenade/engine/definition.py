@@ -89,11 +89,13 @@ class ComponentRow:
 
 @dataclass(frozen=True, slots=True)
 class ExclusionRow:
-    exclusion_type: str  # ARTICLE, ARTICLE_GROUP, ARTICLE_LIST, MANUFACTURER
+    exclusion_type: str  # ARTICLE, ARTICLE_GROUP, ARTICLE_LIST, MANUFACTURER, ADDITIONAL_FIELD, REDUCED, BETTER_REDUCED
     article_number: str | None = None
     article_group_id: str | None = None
     manufacturer: str | None = None
     articles: tuple[ArticleRow, ...] = ()
+    field_name: str | None = None
+    value: str | None = None  # of the field; None: any
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,16 @@ from hashlib import sha256
 from operator import attrgetter
 from typing import Any
 
-from promenade.engine.definition import PromotionDefinition
+from promenade.engine.definition import ExclusionRow, PromotionDefinition
 
 _Getter = Callable[[Any], tuple[Any, ...]]
 
 _GETTERS: dict[type, _Getter] = {}
-_LATER = {"counts_barred": None, "counts_excluded": None}
-"""Fields that were added later, and their defaults: a definition that does not use them has the hash that it had."""
+_LATER: dict[type, tuple[str, ...]] = {
+    PromotionDefinition: ("counts_barred", "counts_excluded"),
+    ExclusionRow: ("field_name", "value"),
+}
+"""Fields that were added later, None by default: a definition that does not use them has the hash that it had."""
 
 
 def definition_hash(definition: PromotionDefinition) -> str:
@@ -54,10 +57,9 @@ def _canonical(value: Any) -> Any:
         return "at", value.astimezone(UTC).isoformat()
     if kind is date or kind is time:
         return kind.__name__, value.isoformat()
-    getter = _GETTERS.get(kind)
+    getter, later = _GETTERS.get(kind), _LATER.get(kind, ())
     if getter is None:
-        getter = _GETTERS[kind] = attrgetter(*[field.name for field in fields(kind) if field.name not in _LATER])
+        getter = _GETTERS[kind] = attrgetter(*[field.name for field in fields(kind) if field.name not in later])
     told = [_canonical(one) for one in getter(value)]
-    if kind is PromotionDefinition:
-        told += [(name, getattr(value, name)) for name, usual in _LATER.items() if getattr(value, name) != usual]
+    told += [(name, set_) for name in later if (set_ := getattr(value, name)) is not None]
     return kind.__name__, told

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from promenade.engine.basket import FIRST_RULES, ArticleFact
-from promenade.engine.money import POWERS_OF_TEN
+from promenade.engine.money import POWERS_OF_TEN, line_total_minor
 from promenade.engine.outcome import UnitShare
 from promenade.engine.view import BasketView
 
@@ -88,6 +88,15 @@ class Ledger:
             self.states[position] = CLOSED
         self.taken_minor = 0  # from all lines
         self._by_first_rules = view.settings.rules == FIRST_RULES
+
+    def reduction(self, position: int) -> int:
+        """By how much the till has reduced a unit of the line already; scaled, as ``unit_worths``."""
+        line = self.view.lines[position]
+        by = line.reduction_hundredths
+        if not by or not line.weighed:
+            return by * self.factor
+        regular = line_total_minor(line.unit_price_hundredths + by, line.quantity_thousandths, self.view.exponent)
+        return (regular - line.total_minor) * self.scale
 
     def remaining_sale_minor(self, view: BasketView | None = None) -> int:
         """The sale amount minus everything taken so far; of the lines alone that count in ``view``, if given."""

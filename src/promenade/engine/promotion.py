@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from promenade.engine.basket import FIRST_RULES
 from promenade.engine.benefits.registry import REWARDS_ONLY, Benefit
-from promenade.engine.benefits.targets import Exclusions, MayBeBarred
+from promenade.engine.benefits.targets import Exclusions, MayBeBarred, Targets
 from promenade.engine.conditions.registry import Condition, Group, IndexKey
 from promenade.engine.definition import PromotionDefinition
 from promenade.engine.pilots import control_groups, treated_groups
@@ -281,6 +281,16 @@ class CompiledPromotion:
             return False
         return bool(self.givers) and all(one.is_barred(view, qualifying) for one in self.givers)
 
+    def is_spared(self, view: BasketView, qualifying: tuple[int, ...]) -> bool:
+        """Whether an action finds nothing in a sale but what it leaves out because the till has reduced it."""
+        return any(one.is_spared(view, qualifying) for one in self.givers)
+
+    def is_outdone(self, view: BasketView, targets: Iterable[int]) -> bool:
+        """Whether it leaves the customer the better of both, and all that it is about is reduced by the till."""
+        found = [target.exclusions for target in _targets_of(self.benefits)]
+        compares = any(one is not None and one.better_reduced for one in found)
+        return compares and all(view.lines[place].reduction_hundredths for place in targets)
+
     def qualify(self, view: BasketView, remaining_sale_minor: int) -> Met | Unmet:
         """Section 3. Met carries the qualifying sale lines (never None) and the triggers; Unmet what failed.
 
@@ -333,10 +343,15 @@ def _givers_of(benefits: Iterable[Benefit]) -> tuple[MayBeBarred, ...]:
     return known if len(known) == len(goods) else ()
 
 
+def _targets_of(benefits: Iterable[Benefit]) -> list[Targets]:
+    """What its actions on goods are about, as far as it is one thing."""
+    goods = [benefit for benefit in benefits if benefit.stage < REWARDS_ONLY]
+    return [target for benefit in goods if isinstance(target := getattr(benefit, "target", None), Targets)]
+
+
 def _exclusions_of(benefits: Iterable[Benefit]) -> tuple[Exclusions, ...]:
     """What its actions on goods exclude; empty if one of them excludes nothing, and so counts all."""
-    goods = [benefit for benefit in benefits if benefit.stage < REWARDS_ONLY]
-    targets = [target for benefit in goods if (target := getattr(benefit, "target", None)) is not None]
+    targets = _targets_of(benefits)
     found = [target.exclusions for target in targets if target.exclusions is not None]
     return tuple(found) if len(found) == len(targets) else ()
 

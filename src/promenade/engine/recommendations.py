@@ -36,6 +36,7 @@ SENTENCES = {
     "USAGE_LIMIT_REACHED": "It has been used as often as it may be.",
     "NOTHING_LEFT_TO_DISCOUNT": "Other promotions left nothing to discount.",
     "NEVER_DISCOUNTED": "What it would discount is never discounted.",
+    "ALREADY_REDUCED": "What it would discount is reduced already.",
     "OUTSIDE_VALIDITY": "It is not valid at this time.",
     "WRONG_POS_GROUP": "It is not offered at this POS group.",
     "WRONG_CURRENCY": "It is for another currency.",

@@ -458,10 +458,11 @@ class Pass:
         promotion = candidate.promotion
         targets = _targets(promotion, turn)
         whole = self.world.view
-        if promotion.is_barred(whole, whole.sale if met.lines is None else met.lines):
+        lines = whole.sale if met.lines is None or met.lines == turn.view.sale else met.lines
+        if promotion.is_barred(whole, lines):
             return Decision(candidate, "NEVER_DISCOUNTED")
         if not targets:
-            return Decision(candidate, "NO_TARGET_LINES")
+            return Decision(candidate, "ALREADY_REDUCED" if promotion.is_spared(whole, lines) else "NO_TARGET_LINES")
         for position in sorted(targets):
             winner = self._owner(position, turn)
             if winner is not None:
@@ -474,7 +475,10 @@ class Pass:
         is_bundle = any(benefit.code == "BUNDLE" for benefit in promotion.benefits)
         if is_bundle and self._lacks_bundle(candidate, met, targets):
             return Decision(candidate, "NO_TARGET_LINES")
-        return Decision(candidate, "NOTHING_LEFT_TO_DISCOUNT", blocked_by=self._taker(targets))
+        taker = self._taker(targets)
+        if taker is None and promotion.is_outdone(whole, targets):
+            return Decision(candidate, "ALREADY_REDUCED")
+        return Decision(candidate, "NOTHING_LEFT_TO_DISCOUNT", blocked_by=taker)
 
     def _taker(self, targets: Collection[int]) -> Candidate | None:
         """The promotion that took most of these lines; of equals the first in order."""

@@ -153,6 +153,12 @@ class LineView:
         """Why it is never discounted; None: it may be."""
         return self.groups.why_barred(self.article_group_id, self.article)
 
+    @property
+    def reduction_hundredths(self) -> int:
+        """By how much the till has reduced the price of a unit already: the regular price is so much higher."""
+        regular = self.line.regular_price_hundredths
+        return 0 if regular is None else max(0, regular - self.unit_price_hundredths)
+
     def as_unsold(self) -> LineView:
         """The same line for a promotion that it does not count for: as if it were not sold."""
         other = object.__new__(LineView)

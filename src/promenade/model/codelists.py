@@ -212,6 +212,9 @@ _declare("ExclusionTypes", "Types of exclusions.", {
     "ARTICLE_GROUP": "An article group.",
     "ARTICLE_LIST": "A list of articles.",
     "MANUFACTURER": "A manufacturer.",
+    "ADDITIONAL_FIELD": "Lines with an additional field that the till sends, with any value or a certain one.",
+    "REDUCED": "Goods that the till has reduced already: their `regularUnitPrice` is above their `unitPrice`.",
+    "BETTER_REDUCED": "Goods that the till has reduced by no less than the action would; off others it takes the rest.",
 })  # fmt: skip
 
 _declare("ResolutionStrategies", "Which promotion of a mutual exclusion group applies.", {

@@ -30,7 +30,12 @@ def tier(sequence: int, value: int, **rest: Any) -> TierRow:
 
 
 def excluding(kind: str, name: str) -> tuple[ExclusionRow, ...]:
-    field = {"ARTICLE": "article_number", "ARTICLE_GROUP": "article_group_id", "MANUFACTURER": "manufacturer"}[kind]
+    field = {
+        "ARTICLE": "article_number",
+        "ARTICLE_GROUP": "article_group_id",
+        "MANUFACTURER": "manufacturer",
+        "ADDITIONAL_FIELD": "field_name",
+    }[kind]
     named: dict[str, Any] = {field: name}
     return (ExclusionRow(kind, **named),)
 
@@ -137,6 +142,47 @@ def test_exclusions_that_cover_all_qualifying_lines_are_reported() -> None:
     assert codes(promotion("p", fruit, actions=(given,))) == [("ERROR", "EXCLUSIONS_COVER_ALL")]
     tools = replace(row("ARTICLE_GROUP", article_group_id="tools", connector="OR"), id="c2", sequence=2)
     assert codes(promotion("p", fruit, tools, actions=(given,))) == []
+
+
+@pytest.mark.parametrize(
+    ("excluded", "asked", "found"),
+    [
+        (ExclusionRow("ADDITIONAL_FIELD", field_name="redLabel"), {"value": "yes"}, True),
+        (ExclusionRow("ADDITIONAL_FIELD", field_name="redLabel"), {"value": "5", "operator": "GTE"}, True),
+        (ExclusionRow("ADDITIONAL_FIELD", field_name="redLabel", value="5"), {"value": "5.0"}, True),
+        (ExclusionRow("ADDITIONAL_FIELD", field_name="redLabel", value="5"), {"value": "5", "operator": "GTE"}, False),
+        (ExclusionRow("ADDITIONAL_FIELD", field_name="redLabel", value="5"), {"values": ("5", "6")}, False),
+        (ExclusionRow("ADDITIONAL_FIELD", field_name="blueLabel"), {"value": "yes"}, False),
+        (ExclusionRow("REDUCED"), {"value": "yes"}, False),
+    ],
+)
+def test_so_are_exclusions_of_the_field_that_lines_qualify_by(
+    excluded: ExclusionRow, asked: dict[str, Any], found: bool
+) -> None:
+    given = action("ARTICLE", exclusions=(excluded,))
+    value = asked.pop("value", None)
+    asking = row("ADDITIONAL_FIELD", value, field_name="redLabel", **asked)
+    assert codes(promotion("p", asking, actions=(given,))) == ([("ERROR", "EXCLUSIONS_COVER_ALL")] if found else [])
+
+
+@pytest.mark.parametrize(
+    ("given", "is_refused"),
+    [
+        (action("ARTICLE"), False),
+        (action("QUANTITY_TIER", quantity_tiers=(tier(1, 500, min_quantity_thousandths=0),)), False),
+        (
+            action("QUANTITY_TIER", quantity_tiers=(TierRow(1, "ABSOLUTE", 500, min_quantity_thousandths=0),)),
+            True,
+        ),
+        (action("RECEIPT"), True),
+        (action("BUNDLE", components=(ComponentRow("k1", 1, 1000, article_group_id="tools"),)), True),
+    ],
+)
+def test_only_a_discount_on_each_piece_is_compared_with_a_reduction(given: ActionRow, is_refused: bool) -> None:
+    found = of(promotion("p", actions=(replace(given, exclusions=(ExclusionRow("BETTER_REDUCED"),)),)))
+    assert [(one.code, one.target) for one in found] == (
+        [("NOT_ALLOWED", "DiscountActions/exclusions(1)/exclusionType")] if is_refused else []
+    )
 
 
 def test_unreachable_tiers_are_reported() -> None:

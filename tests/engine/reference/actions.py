@@ -9,7 +9,7 @@ from math import ceil, floor
 from typing import Any
 
 from promenade.engine.definition import ActionRow, ExclusionRow, LoyaltyRow, PromotionDefinition, TierRow
-from tests.engine.reference.conditions import Qualification, in_list
+from tests.engine.reference.conditions import Qualification, in_list, same
 from tests.engine.reference.sale import Line, Piece, Sale
 from tests.engine.reference.splitting import proportional, rounded, split
 
@@ -108,6 +108,14 @@ def excluded(sale: Sale, line: Line, row: ExclusionRow) -> bool:
         return sale.in_group(line, row.article_group_id, True)
     if row.exclusion_type == "ARTICLE_LIST":
         return in_list(line, row.articles) is not None
+    if row.exclusion_type == "BETTER_REDUCED":
+        return False  # `wish` compares
+    if row.exclusion_type == "REDUCED":
+        regular = line.row.regular_price_hundredths
+        return regular is not None and line.row.unit_price_hundredths < regular
+    if row.exclusion_type == "ADDITIONAL_FIELD":
+        sent = dict(line.row.fields).get(row.field_name or "")
+        return sent is not None and (not row.value or same(sent, row.value))
     return line.maker == row.manufacturer
 
 
@@ -147,12 +155,14 @@ def run(turn: Turn, action: ActionRow) -> list[Taking]:
     return capped(turn, action, ACTIONS[action.action_type].take(turn, action, turn.pieces(targets), chosen))
 
 
-def wish(turn: Turn, piece: Piece, kind: str | None, hundredths: int) -> Fraction:
+def wish(turn: Turn, piece: Piece, action: ActionRow, kind: str | None, hundredths: int) -> Fraction:
     """Return what a per-piece discount would take from the piece, limited to what is left of it."""
+    is_compared = any(row.exclusion_type == "BETTER_REDUCED" for row in action.exclusions)
+    reduction = piece.reduction if is_compared else Fraction(0)
     if kind == "PERCENTAGE":
-        want = turn.base(piece) * hundredths / 10_000
+        want = (turn.base(piece) + reduction) * hundredths / 10_000 - reduction
     elif kind == "ABSOLUTE":
-        want = turn.sale.minor(hundredths)
+        want = turn.sale.minor(hundredths) - reduction
     else:
         want = piece.left - turn.sale.minor(hundredths) * piece.measure
     return max(Fraction(0), min(want, piece.left))
@@ -168,9 +178,9 @@ def per_piece(turn: Turn, action: ActionRow, pieces: list[Piece], kind: str | No
             row = in_list(line, action.articles)
             if row is not None and row.fixed_price_hundredths is not None:
                 shown = "UNIT_PRICE"
-                shares[piece] = wish(turn, piece, "UNIT_PRICE", row.fixed_price_hundredths)
+                shares[piece] = wish(turn, piece, action, "UNIT_PRICE", row.fixed_price_hundredths)
             else:
-                shares[piece] = wish(turn, piece, kind, hundredths)
+                shares[piece] = wish(turn, piece, action, kind, hundredths)
         amount = rounded(turn.promotion, sum(shares.values(), Fraction(0)), turn.sale.exponent)
         takings.append(Taking(line.index, min(amount, room(line, shares)), shares, shown or ""))
     return takings

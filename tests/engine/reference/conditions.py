@@ -139,6 +139,11 @@ def compare(row: ConditionRow, said: str | None, default: str = "EQUALS") -> boo
     return any(_compare_one(operator, said, value) for value in _wanted(row))
 
 
+def same(said: str, wanted: str) -> bool:
+    """Return whether two texts are equal, as numbers if both are."""
+    return _compare_one("EQUALS", said, wanted)
+
+
 def _compare_one(operator: str, said: str, wanted: str) -> bool:
     left, right = _number(said), _number(wanted)
     if left is not None and right is not None:

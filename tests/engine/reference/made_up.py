@@ -158,6 +158,7 @@ class Maker:
             GROUP_OF[article],
             self.one(None, "M1", "M2"),
             self.one((), (("shelf", "3"),), (("shelf", "low"),)),
+            self.one(None, None, None, price, price + 150, 2 * price),
         )
 
     def coupon(self, number: int) -> CouponFact:
@@ -232,6 +233,7 @@ class Maker:
             {"campaign_id": "c", "campaign_cancelled": True},
             {"pos_groups": frozenset({"other"})},
             {"pos_groups": frozenset({"pos"})},
+            {"coupon_type_ids": frozenset("t")},
             {"coupon_type_ids": frozenset("t")},
             {"coupon_type_ids": frozenset("t")},
             {"coupon_type_ids": frozenset("tu")},
@@ -315,7 +317,7 @@ class Maker:
         every |= self.targets(kind)
         every["distribution_mode"] = self.one(None, None, "PROPORTIONAL", "EQUAL", "HIGHEST_FIRST")
         if self.odds(4):
-            every["exclusions"] = (self.exclusion(),)
+            every["exclusions"] = (self.exclusion(kind),)
         if kind == "FREE_ITEM":
             return ActionRow(
                 **every,
@@ -373,12 +375,16 @@ class Maker:
         chosen: dict[str, Any] = self.one(*choices)
         return chosen
 
-    def exclusion(self) -> ExclusionRow:
+    def exclusion(self, kind: str) -> ExclusionRow:
+        if kind in ("ARTICLE", "ARTICLE_GROUP", "ARTICLE_LIST") and self.odds(3):
+            return ExclusionRow("BETTER_REDUCED")
         found: ExclusionRow = self.one(
             ExclusionRow("ARTICLE", article_number=self.one(*ARTICLES)),
             ExclusionRow("ARTICLE_GROUP", article_group_id=self.one("fruit", "bread")),
             ExclusionRow("ARTICLE_LIST", articles=(ArticleRow("A"), ArticleRow(None, "ean-C"))),
             ExclusionRow("MANUFACTURER", manufacturer=self.one("M1", "M2")),
+            ExclusionRow("REDUCED"),
+            ExclusionRow("ADDITIONAL_FIELD", field_name="shelf", value=self.one(None, "low", "3.0")),
         )
         return found
 

@@ -93,13 +93,16 @@ def price(
 def compete(
     result: Result, first: PromotionDefinition, ordered: list[PromotionDefinition], exhausted: set[str]
 ) -> tuple[Sale, Application] | None:
-    """Return the winner among the exclusion group's members that have an effect now; ties: first in order."""
+    """Return the winner among the exclusion group's members from the first on; ties: first in order.
+
+    Those before it gave nothing when they were due.
+    """
     group = first.exclusion_group
     assert group is not None
     if attempt(result, first, exhausted) is None:  # a member that gives nothing does not start the competition either
         return None
     trials = []
-    for member in ordered:
+    for member in ordered[ordered.index(first) :]:
         if member.exclusion_group is not None and member.exclusion_group.group_id == group.group_id:
             found = attempt(result, member, exhausted)
             if found is not None:

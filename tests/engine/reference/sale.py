@@ -28,6 +28,7 @@ class Piece:
     number: int
     price: Fraction  # minor units
     measure: Fraction  # what a UNIT_PRICE counts: 1, or the weight
+    reduction: Fraction = Fraction(0)  # of the till, from the regular price
     taken: int = 0
     touched: set[str] = field(default_factory=set)  # promotions that discounted it
     owner: str | None = None  # the PROMOTION-exclusive promotion that took it
@@ -146,8 +147,12 @@ class Sale:
         )
         line.never = self.is_never(fact, line.group)
         if quantity > 0:
+            regular = max(price, self.minor(row.regular_price_hundredths or 0))
             if weighed:
-                line.pieces = [Piece(index, 0, Fraction(total), quantity)]
+                line.pieces = [
+                    Piece(index, 0, Fraction(total), quantity, Fraction(half_up(regular * quantity) - total))
+                ]
             else:
-                line.pieces = [Piece(index, number, price, Fraction(1)) for number in range(ceil(quantity))]
+                pieces = range(ceil(quantity))
+                line.pieces = [Piece(index, number, price, Fraction(1), regular - price) for number in pieces]
         return line

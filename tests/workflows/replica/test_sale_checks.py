@@ -102,6 +102,11 @@ def of_basket(**changes: Any) -> Callable[[UploadedSale], UploadedSale]:
     return change
 
 
+def of_regular_price(hundredths: int) -> Callable[[UploadedSale], UploadedSale]:
+    lines = [replace(one, regular_price_hundredths=hundredths) for one in good().request.basket.lines]
+    return of_basket(lines=tuple(lines))
+
+
 def of_confirm(**changes: Any) -> Callable[[UploadedSale], UploadedSale]:
     return lambda sale: msgspec.structs.replace(sale, confirm=msgspec.structs.replace(sale.confirm, **changes))
 
@@ -128,6 +133,8 @@ INCONSISTENT = {
     "another currency than the basket's": of_result(currency="USD"),
     "decimals that the currency has not": of_result(exponent=3),
     "no lines": of_result(lines=()),
+    "a regular price below zero": of_regular_price(-1),
+    "a regular price beyond all prices": of_regular_price(10**15),
     "another transaction's basket": of_basket(transaction_id="T2"),
     "coupons without facts": of_basket(coupons=("CODE",)),
     "a moment that it was not priced at": of_sale(evaluated_at=NOON.replace(hour=1)),
@@ -159,6 +166,7 @@ def refusal(sale: UploadedSale) -> str:
 
 def test_the_unmodified_sale_is_accepted() -> None:
     accept(good())
+    accept(of_regular_price(10**6)(good()))
     accept(of_sale(issued=[ISSUED])(good()))
 
 

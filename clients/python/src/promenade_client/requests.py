@@ -30,8 +30,10 @@ class BasketItem:
     article_group_id: str | None = None  #: Overrides the article's own group.
     manufacturer_id: str | None = None  #: Overrides the article's own manufacturer.
     line_reference: str | None = None  #: Identifies the line in the answer; unique. Default: position from 1.
-    #: For ADDITIONAL_FIELD conditions, and to name the sale of a returned line.
+    #: For rules about them, and to name the sale of a returned line.
     additional_fields: Sequence[KeyValuePair] | None = None
+    #: The price from which the till has reduced it to `unitPrice`, if it has.
+    regular_unit_price: Decimal | int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,8 +144,10 @@ class ConfirmBasketItem:
     article_group_id: str | None = None  #: Overrides the article's own group.
     manufacturer_id: str | None = None  #: Overrides the article's own manufacturer.
     line_reference: str | None = None  #: Identifies the line in the answer; unique. Default: position from 1.
-    #: For ADDITIONAL_FIELD conditions, and to name the sale of a returned line.
+    #: For rules about them, and to name the sale of a returned line.
     additional_fields: Sequence[KeyValuePair] | None = None
+    #: The price from which the till has reduced it to `unitPrice`, if it has.
+    regular_unit_price: Decimal | int | None = None
     line_discount: MoneyInput | None = None  #: The discount that the till granted on the line.
     line_net: MoneyInput | None = None  #: The amount that the till charged for the line.
 

@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 
 from promenade.engine.benefits.choice import Choice, Chosen, choice_of
 from promenade.engine.benefits.fields import discount_of, maximum_of
-from promenade.engine.benefits.per_unit import PerUnit, book_offers
+from promenade.engine.benefits.per_unit import PerUnit, book_offers, discount_unless
 from promenade.engine.benefits.registry import ARTICLE_LEVEL, IndexKey, Terms, benefit
 from promenade.engine.benefits.targets import Targets, targets_of_action
 from promenade.engine.definition import ActionRow, DefinitionError
@@ -74,7 +74,7 @@ class ArticleDiscount:
     @classmethod
     def parse(cls, row: ActionRow, terms: Terms) -> Self:
         """Raises DefinitionError without a discount, unless every list item has a fixed price."""
-        target = targets_of_action(row)
+        target = targets_of_action(row, is_by_unit=True)
         if row.action_type == "ARTICLE_LIST" and not row.articles:
             raise DefinitionError("articleListItems", "NO_ARTICLES", "An article list needs articles.")
         fixed: dict[str, PerUnit] = {}
@@ -95,7 +95,7 @@ class ArticleDiscount:
         all_fixed = bool(row.articles) and all(item.fixed_price_hundredths is not None for item in row.articles)
         if row.discount_value_hundredths is not None or not all_fixed:
             kind, value = discount_of(row.discount_type, row.discount_value_hundredths, ALL_KINDS_OF_DISCOUNT)
-            discount = PerUnit(kind, value, terms)
+            discount = discount_unless(kind, value, terms, target.exclusions)
         return cls(target, choice_of(row), discount, fixed, fixed_by_ean, maximum_of(row.max_discount_hundredths))
 
     def keys(self) -> tuple[IndexKey, ...] | None:

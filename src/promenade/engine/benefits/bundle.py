@@ -123,6 +123,11 @@ class BundleDiscount:
         parts = [part.target if part.target.own else self.target for part in self.components if part.discounted]
         return any(target.is_barred(view, qualifying) for target in parts)
 
+    def is_spared(self, view: BasketView, qualifying: tuple[int, ...]) -> bool:
+        """Whether all that is in the basket of a component that it needs is left out as reduced by the till."""
+        parts = [part.target if part.target.own else self.target for part in self.components]
+        return any(target.is_spared(view, qualifying, self.target.exclusions) for target in parts)
+
     def lines_by_component(self, turn: Turn) -> list[tuple[int, ...]]:
         """As `lines_of`, for each component."""
         return [self.lines_of(turn, component) for component in self.components]

@@ -107,6 +107,10 @@ class FreeItem:
         article = None if qualifying is None else view.article(self.article_number)
         return article is not None and view.why_barred(article) is not None
 
+    def is_spared(self, view: BasketView, qualifying: tuple[int, ...]) -> bool:
+        """Never: it has no exclusions."""
+        return False
+
     def most_units(self, turn: Turn) -> int:
         """The most units it gives, free in the basket and granted together, if no unit had to trigger."""
         return self._entitled(self._times(turn, turn.triggers, []))

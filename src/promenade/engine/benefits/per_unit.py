@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from promenade.engine.benefits.choice import Chosen
 from promenade.engine.benefits.registry import Terms
+from promenade.engine.benefits.targets import Exclusions
 from promenade.engine.ledger import SHARED, Ledger, Pieces, Segment, State, merged
 from promenade.engine.money import divide, limit_minor, rounding_step, split_proportional
 from promenade.engine.turn import Shown, Turn
@@ -129,6 +130,49 @@ class PerUnit:
         """Discount the chosen units; ``maximum`` (hundredths of face value) caps the sum, cut in proportion."""
         offers: list[tuple[PerUnit, Chosen]] = [(self, one) for one in chosen]
         book_offers(turn, offers, maximum)
+
+
+class UnlessReduced(PerUnit):
+    """Of goods that the till has reduced it takes off what it would take off the regular price, less the reduction.
+
+    So the customer gets the better of both. A UNIT_PRICE is what goods cost, reduced or not.
+    """
+
+    __slots__ = ()
+
+    def even_amount(self, ledger: Ledger, position: int) -> int:
+        """As of every discount."""
+        if not ledger.reduction(position):
+            return super().even_amount(ledger, position)
+        taken = ledger.states[position][0]
+        left = ledger.totals[position] - taken
+        if left <= 0:
+            return 0
+        units = ledger.units[position]
+        share, odd = divmod(taken, units)
+        return self._amount(ledger, position, [(0, odd, share + 1), (odd, units - odd, share)], left)
+
+    def wants(self, ledger: Ledger, position: int, segments: Sequence[Segment]) -> list[int]:
+        """As of every discount."""
+        reduction = ledger.reduction(position)
+        if not reduction or self.kind == "UNIT_PRICE":
+            return super().wants(ledger, position, segments)
+        worth, scale, value = ledger.unit_worths[position], ledger.scale, self.value
+        found: list[int] = []
+        for _, _, taken in segments:
+            left = worth - taken * scale
+            if self.kind == "PERCENTAGE":
+                regular = (worth if self.additive else left) + reduction
+                found.append(max(0, min(regular * value - reduction * 10_000, left * 10_000)))
+            else:
+                found.append(max(0, min(value * ledger.factor - reduction, left)))
+        return found
+
+
+def discount_unless(kind: str, value: int, terms: Terms, exclusions: Exclusions | None) -> PerUnit:
+    """The discount that heeds what its action excludes of the goods that the till has reduced."""
+    is_compared = exclusions is not None and exclusions.better_reduced
+    return UnlessReduced(kind, value, terms) if is_compared else PerUnit(kind, value, terms)
 
 
 def book_offers(turn: Turn, offers: list[tuple[PerUnit, Chosen]], maximum: int | None) -> None:

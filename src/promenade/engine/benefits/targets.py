@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from promenade.engine.conditions.operators import TextTest
 from promenade.engine.definition import ActionRow, ArticleRow, DefinitionError, ExclusionRow, LoyaltyRow
-from promenade.engine.view import BasketView
+from promenade.engine.view import BasketView, LineView
 
 if TYPE_CHECKING:
     from promenade.engine.benefits.registry import IndexKey
@@ -14,52 +15,58 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class MayBeBarred(Protocol):
-    """What knows whether all that it would discount is never discounted."""
+    """What knows whether all that it would discount is never discounted, or is spared as the till has reduced it."""
 
     def is_barred(self, view: BasketView, qualifying: tuple[int, ...] | None) -> bool: ...
+
+    def is_spared(self, view: BasketView, qualifying: tuple[int, ...]) -> bool: ...
 
 
 class Exclusions:
     """Lines that an action never discounts; an excluded article group includes the groups below it."""
 
-    __slots__ = ("articles", "eans", "groups", "manufacturers")
+    __slots__ = ("articles", "better_reduced", "eans", "fields", "groups", "manufacturers", "reduced")
 
     def __init__(self, rows: tuple[ExclusionRow, ...]) -> None:
-        articles: set[str] = set()
-        eans: set[str] = set()
-        groups: set[str] = set()
-        manufacturers: set[str] = set()
         for number, row in enumerate(rows, start=1):
-            before = len(articles) + len(eans) + len(groups) + len(manufacturers)
-            if row.exclusion_type == "ARTICLE" and row.article_number:
-                articles.add(row.article_number)
-            elif row.exclusion_type == "ARTICLE_GROUP" and row.article_group_id:
-                groups.add(row.article_group_id)
-            elif row.exclusion_type == "MANUFACTURER" and row.manufacturer:
-                manufacturers.add(row.manufacturer)
-            elif row.exclusion_type == "ARTICLE_LIST":
-                articles.update([item.article_number for item in row.articles if item.article_number])
-                eans.update([item.ean for item in row.articles if item.ean])
-            if len(articles) + len(eans) + len(groups) + len(manufacturers) == before and not _names_something(row):
+            if not _names_something(row):
                 raise DefinitionError(
                     f"exclusions({number})/exclusionType",
                     "EXCLUSION_NAMES_NOTHING",
                     f"An exclusion of type {row.exclusion_type} must say what it excludes.",
                 )
-        self.articles = frozenset(articles)
-        self.eans = frozenset(eans)
-        self.groups = frozenset(groups)
-        self.manufacturers = frozenset(manufacturers)
+        listed = [item for row in rows if row.exclusion_type == "ARTICLE_LIST" for item in row.articles]
+        articles = {row.article_number for row in rows if row.exclusion_type == "ARTICLE"}
+        articles.update([item.article_number for item in listed])
+        self.articles = frozenset([one for one in articles if one])
+        self.eans = frozenset([item.ean for item in listed if item.ean])
+        groups = [row.article_group_id for row in rows if row.exclusion_type == "ARTICLE_GROUP"]
+        self.groups = frozenset([one for one in groups if one])
+        makers = [row.manufacturer for row in rows if row.exclusion_type == "MANUFACTURER"]
+        self.manufacturers = frozenset([one for one in makers if one])
+        self.fields: tuple[tuple[str, TextTest | None], ...] = tuple(
+            [
+                (row.field_name, TextTest.equal_to((row.value,)) if row.value else None)
+                for row in rows
+                if row.exclusion_type == "ADDITIONAL_FIELD" and row.field_name
+            ]
+        )
+        kinds = [row.exclusion_type for row in rows]
+        self.reduced = "REDUCED" in kinds
+        self.better_reduced = "BETTER_REDUCED" in kinds  # heeded by the discount, see `discount_unless`
 
-    def apply(self, view: BasketView, positions: Iterable[int]) -> tuple[int, ...]:
-        """The positions that are not excluded."""
+    def apply(self, view: BasketView, positions: Iterable[int], *, or_reduced: bool = False) -> tuple[int, ...]:
+        """The positions that are not excluded; ``or_reduced``: with those that are because they are reduced."""
         kept: list[int] = []
         lines = view.lines
+        heeds_till = self.reduced or self.fields
         for position in positions:
             line = lines[position]
             if line.article_number in self.articles or line.ean in self.eans:
                 continue
             if line.manufacturer_id in self.manufacturers or not self.groups.isdisjoint(line.group_path):
+                continue
+            if heeds_till and self._is_by_till(line, or_reduced=or_reduced):
                 continue
             kept.append(position)
         return tuple(kept)
@@ -72,7 +79,19 @@ class Exclusions:
             (self.groups, view.by_tree),
             (self.manufacturers, view.by_manufacturer),
         )
-        return frozenset([place for names, places in named for name in names for place in places.get(name, ())])
+        found = [place for names, places in named for name in names for place in places.get(name, ())]
+        if self.reduced or self.fields:
+            found += [place for place in view.sale if self._is_by_till(view.lines[place])]
+        return frozenset(found)
+
+    def _is_by_till(self, line: LineView, *, or_reduced: bool = False) -> bool:
+        """Whether what the till says of a line excludes it: its reduction, or a field."""
+        if self.reduced and not or_reduced and line.reduction_hundredths:
+            return True
+        if not self.fields or not line.line.fields:
+            return False
+        sent = line.fields
+        return any(name in sent and (test is None or test.holds(sent[name])) for name, test in self.fields)
 
 
 def _names_something(row: ExclusionRow) -> bool:
@@ -82,6 +101,9 @@ def _names_something(row: ExclusionRow) -> bool:
         "ARTICLE_GROUP": row.article_group_id,
         "MANUFACTURER": row.manufacturer,
         "ARTICLE_LIST": any(item.article_number or item.ean for item in row.articles),
+        "ADDITIONAL_FIELD": row.field_name,
+        "REDUCED": True,
+        "BETTER_REDUCED": True,
     }
     return bool(named.get(row.exclusion_type))
 
@@ -136,6 +158,17 @@ class Targets:
         lines = self.resolve(view, qualifying or ())
         return bool(lines) and view.barred.issuperset(lines)
 
+    def is_spared(self, view: BasketView, qualifying: tuple[int, ...], exclusions: Exclusions | None = None) -> bool:
+        """Whether there are such lines, and all of them are left out, some because the till has reduced them.
+
+        ``exclusions``: those of the action, of a component that has none itself.
+        """
+        excluded = self.exclusions if exclusions is None else exclusions
+        if excluded is None or not excluded.reduced:
+            return False
+        places = self._own(view) if self.own else qualifying
+        return bool(excluded.apply(view, places, or_reduced=True)) and not excluded.apply(view, places)
+
     def _open(self, view: BasketView, positions: tuple[int, ...]) -> tuple[int, ...]:
         if view.apart and not self.is_of_the_sum:
             positions = tuple([position for position in positions if position not in view.apart])
@@ -152,8 +185,18 @@ class Targets:
         return tuple(sorted(set(found))) if len(found) > 1 else tuple(found)
 
 
-def targets_of_action(row: ActionRow) -> Targets:
-    """The targets a DiscountAction names; raises DefinitionError when its type requires one that is missing."""
+def targets_of_action(row: ActionRow, *, is_by_unit: bool = False) -> Targets:
+    """The targets a DiscountAction names; raises DefinitionError when its type requires one that is missing.
+
+    ``is_by_unit``: each unit has its own discount, which can be compared with a reduction of the till.
+    """
+    for number, exclusion in enumerate(row.exclusions, start=1):
+        if exclusion.exclusion_type == "BETTER_REDUCED" and not is_by_unit:
+            raise DefinitionError(
+                f"exclusions({number})/exclusionType",
+                "NOT_ALLOWED",
+                "Only a discount on each piece can be compared with a reduction of the till; exclude REDUCED here.",
+            )
     if row.target_article_list and not row.articles:
         raise DefinitionError("articleListItems", "NO_ARTICLES", "An article list target needs articles.")
     for number, item in enumerate(row.articles, start=1):

@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 
 from promenade.engine.benefits.choice import Choice, choice_of
 from promenade.engine.benefits.fields import discount_of, distribution_of, maximum_of
-from promenade.engine.benefits.per_unit import PerUnit
+from promenade.engine.benefits.per_unit import PerUnit, discount_unless
 from promenade.engine.benefits.registry import ARTICLE_LEVEL, IndexKey, Terms, benefit
 from promenade.engine.benefits.spread import bases_of, capped, spread, total_off
 from promenade.engine.benefits.targets import Targets, targets_of_action
@@ -49,7 +49,8 @@ class QuantityTierDiscount:
     stage: ClassVar[int] = ARTICLE_LEVEL
 
     def __init__(self, row: ActionRow, terms: Terms) -> None:
-        self.target: Targets = targets_of_action(row)
+        is_by_unit = all(tier.discount_type != "ABSOLUTE" for tier in row.quantity_tiers)
+        self.target: Targets = targets_of_action(row, is_by_unit=is_by_unit)
         self.choice: Choice = choice_of(row)
         self.mode = distribution_of(row.distribution_mode)
         self.maximum = maximum_of(row.max_discount_hundredths)
@@ -66,7 +67,7 @@ class QuantityTierDiscount:
                 kind, value = discount_of(tier.discount_type, tier.discount_value_hundredths, ALL_KINDS_OF_DISCOUNT)
             except DefinitionError as error:
                 raise DefinitionError(f"quantityTiers({number})/{error.target}", error.code, error.message) from error
-            tiers.append((tier.min_quantity_thousandths, PerUnit(kind, value, terms)))
+            tiers.append((tier.min_quantity_thousandths, discount_unless(kind, value, terms, self.target.exclusions)))
         tiers.sort(key=lambda tier: tier[0])
         self.tiers = tuple(tiers)  # (quantity in thousandths, discount), ascending
 

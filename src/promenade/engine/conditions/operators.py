@@ -72,8 +72,13 @@ class TextTest:
             high = high.casefold() if high else None
         if operator != "EQUALS":
             return cls(operator, texts, high, folded)
+        return cls.equal_to(texts, identifier=identifier, folded=folded)
+
+    @classmethod
+    def equal_to(cls, texts: tuple[str, ...], *, identifier: bool = False, folded: bool = False) -> TextTest:
+        """EQUALS with these operands."""
         numbers = [] if identifier else [value for value in map(number, texts) if value is not None]
-        return cls(operator, texts, None, folded, frozenset(texts), frozenset(numbers))
+        return cls("EQUALS", texts, None, folded, frozenset(texts), frozenset(numbers))
 
     def holds(self, text: str) -> bool:
         """Whether ``text`` passes for any operand."""

@@ -8,6 +8,8 @@ from typing import Protocol
 
 from promenade.engine.benefits.targets import Exclusions, Targets
 from promenade.engine.conditions.article import ArticleGroup, ArticleLines, Manufacturer, NamedLines
+from promenade.engine.conditions.custom import AdditionalField
+from promenade.engine.conditions.operators import TextTest
 from promenade.engine.conditions.registry import Condition
 from promenade.engine.inspection.finding import ArticleSeen, Tenant
 from promenade.engine.view import ArticleGroups
@@ -32,6 +34,10 @@ class Taking(Protocol):
 
     def manufacturer(self, name: str) -> Cover: ...
 
+    def field(self, name: str, test: TextTest) -> Cover:
+        """Of lines whose additional field passes the test."""
+        ...
+
 
 class Excluded:
     """The exclusions of an action."""
@@ -53,6 +59,13 @@ class Excluded:
 
     def manufacturer(self, name: str) -> Cover:
         return Cover.ALL if name in self._exclusions.manufacturers else Cover.NOTHING
+
+    def field(self, name: str, test: TextTest) -> Cover:
+        is_exact = test.operator == "EQUALS"
+        for excluded, value in self._exclusions.fields:
+            if excluded == name and (value is None or (is_exact and all(value.holds(text) for text in test.texts))):
+                return Cover.ALL
+        return Cover.NOTHING
 
     def _seen(self, article: ArticleSeen | None) -> Cover:
         if article is None:
@@ -88,6 +101,9 @@ class Barred:
     def manufacturer(self, name: str) -> Cover:
         return Cover.NOTHING
 
+    def field(self, name: str, test: TextTest) -> Cover:
+        return Cover.NOTHING
+
     def _seen(self, article: ArticleSeen | None) -> Cover:
         """An article that says so itself is barred whatever group a till sends."""
         if article is None:
@@ -117,6 +133,8 @@ def taken_of_named(taking: Taking, conditions: Sequence[Condition]) -> Cover:
             covers += [taking.group(group) for group in one.groups]
         elif isinstance(one, Manufacturer) and one.test is None:
             covers += [taking.manufacturer(name) for name in one.names]
+        elif isinstance(one, AdditionalField):
+            covers.append(taking.field(one.name, one.test))
         elif isinstance(one, NamedLines):
             return Cover.NOTHING
     return min(covers, default=Cover.NOTHING)

@@ -118,6 +118,8 @@ class ExclusionFields(Fields):
     article_group_key = text(20, "groupId of the excluded article group.", wire="articleGroupId",
                              label="Article group ID")  # fmt: skip
     manufacturer = text(255, "The excluded manufacturer.", searchable=True)
+    field_name = text(100, "Key of the additional field of the excluded lines.")
+    value = text(255, "The value of that field, as EQUALS compares it; null: any.")
     article_group = to_one("ArticleGroups", "The excluded article group, from master data.")
 
 

@@ -318,6 +318,8 @@ class _Builder:
             article_group_id=self._group(row.article_group_key, row.article_group_id),
             manufacturer=row.manufacturer,
             articles=_articles(self._parts.exclusion_articles.get(row.id, _NONE)),
+            field_name=row.field_name,
+            value=row.value,
         )
 
     def _loyalty(self, row: Row[Any]) -> LoyaltyRow:

@@ -153,11 +153,13 @@ def _lines(items: Sequence[BasketItem]) -> tuple[BasketLine, ...]:
                 item.article_group_id or None,
                 item.manufacturer_id or None,
                 _fields(item.additional_fields),
+                None if item.regular_unit_price is None else price_hundredths(item.regular_unit_price),
             )
             for position, item in enumerate(items, start=1)
         ]
     )
-    if sum([abs(line.quantity_thousandths) * line.unit_price_hundredths for line in lines]) >= _WORTH_LIMIT:
+    prices = [max(one.unit_price_hundredths, one.regular_price_hundredths or 0) for one in lines]
+    if sum([abs(one.quantity_thousandths) * price for one, price in zip(lines, prices, strict=True)]) >= _WORTH_LIMIT:
         raise _Refused
     return lines
 
@@ -318,7 +320,11 @@ def _reference_rule(request: Mapping[str, Any]) -> list[Detail]:
 def _worth_rule(request: Mapping[str, Any]) -> list[Detail]:
     try:
         items = msgspec.convert(_items_of(request), list[BasketItem])
-        worth = sum(abs(quantity_thousandths(one.quantity)) * price_hundredths(one.unit_price) for one in items)
+        worth = sum(
+            abs(quantity_thousandths(one.quantity))
+            * max(price_hundredths(price) for price in (one.unit_price, one.regular_unit_price) if price is not None)
+            for one in items
+        )
     except (msgspec.ValidationError, BadNumber):
         return []  # already reported as an error of the field
     if worth < _WORTH_LIMIT:

@@ -80,7 +80,8 @@ class BasketItem(Message):
     article_group_id: OptionalText20 = None  #: Overrides the article's own group.
     manufacturer_id: OptionalText255 = None  #: Overrides the article's own manufacturer.
     line_reference: Text50 | None = None  #: Identifies the line in the answer; unique. Default: position from 1.
-    additional_fields: Fields = None  #: For ADDITIONAL_FIELD conditions, and to name the sale of a returned line.
+    additional_fields: Fields = None  #: For rules about them, and to name the sale of a returned line.
+    regular_unit_price: Price | None = None  #: The price from which the till has reduced it to `unitPrice`, if it has.
 
 
 class Loyalty(Message):

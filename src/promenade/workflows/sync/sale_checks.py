@@ -153,9 +153,10 @@ def _check_lines(basket: Basket, outcome: Outcome) -> None:
             and asked.unit_price_hundredths == line.unit_price_hundredths
         )
         _require(same and bool(line.reference), "The lines of the result and the basket differ.")
-        quantity, price = line.quantity_thousandths, line.unit_price_hundredths
-        _require(0 < abs(quantity) < _QUANTITY_LIMIT and 0 <= price < _PRICE_LIMIT, "A line is out of range.")
-        worth += abs(quantity) * price
+        quantity, prices = line.quantity_thousandths, (line.unit_price_hundredths, asked.regular_price_hundredths or 0)
+        is_priced = min(prices) >= 0 and max(prices) < _PRICE_LIMIT
+        _require(0 < abs(quantity) < _QUANTITY_LIMIT and is_priced, "A line is out of range.")
+        worth += abs(quantity) * max(prices)
         _require(worth < _WORTH_LIMIT, "The total value of the lines is too large.")
         _check_line(line, outcome.exponent)
 

@@ -55,7 +55,7 @@ __all__ = [
 
 T = TypeVar("T")
 
-HEAD = "0014"
+HEAD = "0015"
 """The newest revision in ``versions``, known without loading Alembic; a test compares it with `head`."""
 WORKS_WITH = "0001"
 """The oldest revision whose programs work on the tables of `HEAD`; a test compares it with the revisions."""

@@ -13,7 +13,7 @@ sap.ui.define([], function () {
     "SelectionTypes": ["ALL", "CHEAPEST", "MOST_EXPENSIVE", "RANDOM"],
     "ApplicationQuantityModes": ["ALL", "LIMITED", "CHEAPEST", "MOST_EXPENSIVE"],
     "DistributionModes": ["PROPORTIONAL", "EQUAL", "HIGHEST_FIRST"],
-    "ExclusionTypes": ["ARTICLE", "ARTICLE_GROUP", "ARTICLE_LIST", "MANUFACTURER"],
+    "ExclusionTypes": ["ARTICLE", "ARTICLE_GROUP", "ARTICLE_LIST", "MANUFACTURER", "ADDITIONAL_FIELD", "REDUCED", "BETTER_REDUCED"],
     "LoyaltyTargetScopes": ["ARTICLE", "ARTICLE_GROUP", "ARTICLE_LIST", "ALL_ITEMS"]
   };
 
