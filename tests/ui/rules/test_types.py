@@ -60,10 +60,18 @@ ACTIONS: dict[str, Made] = {
         ("press", "More options", None), ("choose", "On which pieces", "the cheapest ones"),
         ("fill", "How many pieces", "2"), ("fill", "At most altogether", "20"),
         ("item", "Leave something out", [("fill", "Which", OTHER)]),
+        ("item", "Leave something out", [("choose", "What", "what is reduced by as much")]),
+        ("item", "Leave something out", [
+            ("choose", "What", "a field of the line"), ("fill", "Name of the field", "redLabel"),
+            ("fill", "Value, if not any", "yes"),
+        ]),
     ], {
         "discountType": "ABSOLUTE", "discountValue": 12.5, "targetArticleNumber": ARTICLE,
         "applicationQuantityMode": "CHEAPEST", "applicationQuantity": 2, "maxDiscountAmount": 20,
-        "exclusions": [{"exclusionType": "ARTICLE", "articleNumber": OTHER}],
+        "exclusions": [
+            {"exclusionType": "ADDITIONAL_FIELD", "fieldName": "redLabel", "value": "yes"},
+            {"exclusionType": "ARTICLE", "articleNumber": OTHER}, {"exclusionType": "BETTER_REDUCED"},
+        ],
     }),
     "ARTICLE_GROUP": ("Discount on an article group", [PERCENT, ("fill", "On which article group", "G010201")], {
         "discountType": "PERCENTAGE", "discountValue": 12.5, "targetArticleGroupId": "G010201",
@@ -130,8 +138,10 @@ def part_of(found: Any, wanted: Any) -> Any:
 
 
 def in_sequence(found: Any) -> Any:
-    """Return rows in their sequence; they are read unordered."""
-    return sorted(found, key=lambda row: row.get("sequence") or 0) if isinstance(found, list) else found
+    """Return rows in their sequence, exclusions by type; they are read unordered."""
+    if not isinstance(found, list):
+        return found
+    return sorted(found, key=lambda row: (row.get("sequence") or 0, row.get("exclusionType") or ""))
 
 
 def in_any_order(rows: list[Any]) -> list[Any]:

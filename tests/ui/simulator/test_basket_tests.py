@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 from uuid import uuid4
@@ -62,7 +63,10 @@ def test_a_basket_is_saved_as_a_test_run_and_opened_again(desk: Desk) -> None:
     expect(row).to_contain_text("Passed")
     desk.settle(page)
     with desk.shop.http() as http:
-        http.patch(f"/admin/BasketTests({made['ID']})", json={"expectedTotal": "1.00"})
+        request = json.loads(made["request"])
+        request["items"][0]["regularUnitPrice"] = "9.99"
+        changed = {"expectedTotal": "1.00", "request": json.dumps(request)}
+        assert http.patch(f"/admin/BasketTests({made['ID']})", json=changed).status_code == 200
     row.get_by_role("button", name="Run").click()
     told = page.get_by_role("alertdialog").filter(has_text=f"Failed: {name}")
     expect(told).to_contain_text("Expected total 1.00 EUR, got")
@@ -73,6 +77,7 @@ def test_a_basket_is_saved_as_a_test_run_and_opened_again(desk: Desk) -> None:
     expect(page.locator(f"{PREFIX}grandTotal")).to_have_text(total)
     expect(page.locator(f"{PREFIX}store-inner")).to_have_value(re.compile("Hamburg"))
     expect(page.locator(f"{PREFIX}lines input").first).to_have_value("2")
+    expect(page.locator(f"{PREFIX}lines")).to_contain_text("Regular price: 9.99")
     drop(desk, name)
 
 

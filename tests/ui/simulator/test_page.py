@@ -243,6 +243,7 @@ def _enter_fields(page: Page) -> None:
     expect(fields).to_have_attribute("aria-invalid", "true")
     fields.fill("origin=ES")
     fields.press("Enter")
+    dialog.get_by_label("Regular price").fill("30")
     dialog.get_by_label("Article group").fill("G010201")
     dialog.get_by_label("Manufacturer").fill("M-OBSTWERK")
     dialog.get_by_label("EAN").fill("4012345000009")
@@ -252,10 +253,10 @@ def _enter_fields(page: Page) -> None:
 
 def test_a_line_shows_its_details_on_request(desk: Desk, page: Page) -> None:
     put(page, COFFEE)
-    told = "origin=ES · Article group: G010201 · Manufacturer: M-OBSTWERK · EAN: 4012345000009 · Line reference: L-7"
+    told = "origin=ES · Regular price: 30 · Article group: G010201 · Manufacturer: M-OBSTWERK"
     line = {
         "articleNumber": COFFEE, "ean": "4012345000009", "articleGroupId": "G010201", "manufacturerId": "M-OBSTWERK",
-        "lineReference": "L-7", "additionalFields": [{"key": "origin", "value": "ES"}],
+        "lineReference": "L-7", "additionalFields": [{"key": "origin", "value": "ES"}], "regularUnitPrice": "30",
     }  # fmt: skip
     with page.expect_request(lambda sent: "/simulate" in sent.url and "L-7" in (sent.post_data or "")) as asked:
         _enter_fields(page)

@@ -36,7 +36,12 @@ BASKETS: dict[str, dict[str, Any]] = {
     "lines_that_say_more_of_themselves": {
         "s": "DE-HAM",
         "l": [
-            [SHAMPOO, "3", "5.99", {"r": "first", "g": "G010201", "m": "M-OBSTWERK", "f": [["origin", "ES"]]}],
+            [
+                SHAMPOO,
+                "3",
+                "5.99",
+                {"r": "first", "g": "G010201", "m": "M-OBSTWERK", "f": [["origin", "ES"]], "w": "7"},
+            ],
             ["UNKNOWN", "4", "24.49", {"e": "4012345000009"}],
         ],
     },

@@ -117,12 +117,13 @@ sap.ui.define(
       ARTICLE: "articleNumber",
       ARTICLE_GROUP: "articleGroupId",
       MANUFACTURER: "manufacturer",
-      ARTICLE_LIST: "articleListItems"
+      ARTICLE_LIST: "articleListItems",
+      ADDITIONAL_FIELD: "fieldName"
     };
 
     function ofExclusion(exclusion) {
       const found = {};
-      required(exclusion, [NAMED_BY[exclusion.exclusionType]], found);
+      required(exclusion, [NAMED_BY[exclusion.exclusionType]].filter(Boolean), found);
       (exclusion.articleListItems || []).forEach((item) => {
         item.faults = ofArticle(item);
         Object.assign(found, Object.keys(item.faults).length ? {articleListItems: Texts.of("fault.articleOrEan")} : {});

@@ -11,6 +11,7 @@ sap.ui.define(
     "sap/m/Toolbar",
     "sap/m/ToolbarSpacer",
     "sap/m/VBox",
+    "sap/ui/core/InvisibleText",
     "promenade/rules/Controls",
     "promenade/rules/Naming",
     "promenade/rules/Texts"
@@ -27,6 +28,7 @@ sap.ui.define(
     Toolbar,
     ToolbarSpacer,
     VBox,
+    InvisibleText,
     Controls,
     Naming,
     Texts
@@ -57,6 +59,8 @@ sap.ui.define(
         articleNumber: null,
         articleGroupId: null,
         manufacturer: null,
+        fieldName: null,
+        value: null,
         articleListItems: []
       })
     };
@@ -97,18 +101,23 @@ sap.ui.define(
       });
     }
 
-    /** What an exclusion leaves out: the field that its type uses. */
+    /** A field of its own name beside another one in a cell: the heading of the column does not tell them apart. */
+    function namedControl(place, name) {
+      const text = Texts.of(`hint.exclusion.${name}`);
+      const label = new InvisibleText({text});
+      return [label, Controls.of({...place, labelledBy: label}, name).setPlaceholder(text)];
+    }
+
+    /** What an exclusion leaves out: the fields that its type uses; what the till has reduced needs none. */
     function excluded(place) {
       const fields = [
-        ["ARTICLE", "articleNumber"],
-        ["ARTICLE_GROUP", "articleGroupId"],
-        ["MANUFACTURER", "manufacturer"]
+        ["ARTICLE", [Controls.of(place, "articleNumber")]],
+        ["ARTICLE_GROUP", [Controls.of(place, "articleGroupId")]],
+        ["MANUFACTURER", [Controls.of(place, "manufacturer")]],
+        ["ADDITIONAL_FIELD", ["fieldName", "value"].flatMap((name) => namedControl(place, name))]
       ];
       const shown = (type) => ({path: "rules>exclusionType", formatter: (chosen) => chosen === type});
-      const boxes = fields.map(([type, name]) => {
-        const control = Controls.of(place, name);
-        return new VBox({items: [control], visible: shown(type)});
-      });
+      const boxes = fields.map(([type, items]) => new VBox({items, visible: shown(type)}));
       const tokens = Naming.tokens(place, "articleListItems", {
         property: "articleNumber",
         pickedAs: "articleNumber",

@@ -133,7 +133,13 @@ sap.ui.define(
         ARTICLE: () => named("Articles", one.articleNumber, now),
         ARTICLE_GROUP: () => groupOf(one.articleGroupId, false, now),
         MANUFACTURER: () => one.manufacturer || GAP,
-        ARTICLE_LIST: () => articlesOf(one.articleListItems || [], now, "says.comma")
+        ARTICLE_LIST: () => articlesOf(one.articleListItems || [], now, "says.comma"),
+        ADDITIONAL_FIELD: () =>
+          one.value
+            ? Texts.of("says.fieldIs", one.fieldName || GAP, one.value)
+            : Texts.of("says.field", one.fieldName || GAP),
+        REDUCED: () => Texts.of("says.reduced"),
+        BETTER_REDUCED: () => Texts.of("says.betterReduced")
       }[one.exclusionType]();
     }
 

@@ -29,8 +29,8 @@ sap.ui.define(["promenade/generic/Clock"], function (Clock) {
   const asPairs = (rows) => pairs(rows).map(({key, value}) => [key, value]);
   const fromPairs = (rows) => (rows || []).map(([key, value]) => ({key, value}));
 
-  function shortLine({articleNumber, quantity, unitPrice, ref, typedEan, group, manufacturer, fields}) {
-    const more = stated({r: ref, e: typedEan, g: group, m: manufacturer, f: asPairs(fields)});
+  function shortLine({articleNumber, quantity, unitPrice, ref, typedEan, group, manufacturer, fields, regularPrice}) {
+    const more = stated({r: ref, e: typedEan, g: group, m: manufacturer, f: asPairs(fields), w: regularPrice});
     return [articleNumber, quantity, unitPrice, ...(isEmpty(more) ? [] : [more])];
   }
 
@@ -48,7 +48,8 @@ sap.ui.define(["promenade/generic/Clock"], function (Clock) {
       typedEan: more.e || "",
       group: more.g || "",
       manufacturer: more.m || "",
-      fields: fromPairs(more.f)
+      fields: fromPairs(more.f),
+      regularPrice: more.w || ""
     };
   }
 
@@ -75,7 +76,8 @@ sap.ui.define(["promenade/generic/Clock"], function (Clock) {
       ean: line.typedEan,
       articleGroupId: line.group,
       manufacturerId: line.manufacturer,
-      additionalFields: pairs(line.fields)
+      additionalFields: pairs(line.fields),
+      regularUnitPrice: line.regularPrice
     });
   }
 
@@ -115,21 +117,25 @@ sap.ui.define(["promenade/generic/Clock"], function (Clock) {
         typedEan: "",
         group: "",
         manufacturer: "",
-        fields: []
+        fields: [],
+        regularPrice: ""
       };
     },
 
-    /** What is wrong with a line: `quantity`, `unitPrice`, or nothing. */
-    faultOf({quantity, unitPrice}) {
+    /** What is wrong with a line: `quantity`, `unitPrice`, `regularPrice`, or nothing. */
+    faultOf({quantity, unitPrice, regularPrice}) {
       if (!QUANTITY.test(quantity) || !/[1-9]/.test(quantity)) {
         return "quantity";
       }
-      return PRICE.test(unitPrice) ? null : "unitPrice";
+      if (!PRICE.test(unitPrice)) {
+        return "unitPrice";
+      }
+      return !regularPrice || PRICE.test(regularPrice) ? null : "regularPrice";
     },
 
     /** What a line says beyond article, quantity and price, in a line; `labels` are those of its fields. */
-    told({ref, typedEan, group, manufacturer, fields}, labels) {
-      const own = stated({group, manufacturer, typedEan, ref});
+    told({ref, typedEan, group, manufacturer, fields, regularPrice}, labels) {
+      const own = stated({regularPrice, group, manufacturer, typedEan, ref});
       return [
         ...pairs(fields).map(({key, value}) => `${key}=${value}`),
         ...Object.entries(own).map(([field, value]) => `${labels[field]}: ${value}`)

@@ -98,6 +98,7 @@ sap.ui.define(
         article: row.articleNumber,
         quantity: row.quantity,
         price: row.unitPrice,
+        regularPrice: row.regularPrice,
         ean: row.typedEan,
         group: row.group,
         manufacturer: row.manufacturer,
@@ -261,7 +262,7 @@ sap.ui.define(
           row.article,
           row.quantity || "1",
           row.price,
-          {r: row.ref, e: row.ean, g: row.group, m: row.manufacturer, f: asPairs(row.fields)}
+          {r: row.ref, e: row.ean, g: row.group, m: row.manufacturer, f: asPairs(row.fields), w: row.regularPrice}
         ])
       });
     }

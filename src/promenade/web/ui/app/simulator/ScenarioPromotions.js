@@ -58,7 +58,7 @@ sap.ui.define(["promenade/simulator/Basket", "promenade/simulator/Lookup"], func
       "maxFreeUnits"
     ],
     component: ["articleNumber", "articleGroupId", "includeSubGroups", "quantity", "discounted"],
-    exclusion: ["exclusionType", "articleNumber", "articleGroupId", "manufacturer"],
+    exclusion: ["exclusionType", "articleNumber", "articleGroupId", "manufacturer", "fieldName", "value"],
     loyalty: ["actionType", "points", "multiplier", "currencyAmount", "targetScope", ...TARGET, "maxPoints"]
   };
   const ARTICLE_PARTS = "article($select=articleNumber),articleGroup($select=groupId)";

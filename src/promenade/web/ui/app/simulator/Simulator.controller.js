@@ -40,7 +40,13 @@ sap.ui.define(
     "use strict";
 
     const PAUSE_MS = 250;
-    const LINE_LABELS = {group: "lineGroup", manufacturer: "lineManufacturer", typedEan: "lineEan", ref: "lineRef"};
+    const LINE_LABELS = {
+      regularPrice: "lineRegularPrice",
+      group: "lineGroup",
+      manufacturer: "lineManufacturer",
+      typedEan: "lineEan",
+      ref: "lineRef"
+    };
     const RUNNING = ["ACTIVE", "PILOT"];
 
     /** A basket on the left, its price and why on the right; priced anew a moment after each change. */

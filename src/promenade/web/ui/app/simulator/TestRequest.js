@@ -23,7 +23,8 @@ sap.ui.define(
     function line({articleNumber, quantity, unitPrice, ean, articleGroupId, manufacturerId, ...more}, place) {
       const isPlace = more.lineReference === String(place + 1); // what a line has that names none itself
       const own = {r: isPlace ? "" : more.lineReference, e: ean, g: articleGroupId, m: manufacturerId};
-      return [articleNumber, text(quantity), text(unitPrice), {...own, f: asPairs(more.additionalFields)}];
+      const told = {f: asPairs(more.additionalFields), w: text(more.regularUnitPrice)};
+      return [articleNumber, text(quantity), text(unitPrice), {...own, ...told}];
     }
 
     /** Requests of tests, which are what the service prices, and baskets as the page edits them. */
