@@ -219,9 +219,21 @@ def with_word(request: PricingRequest, word: str) -> PricingRequest:
             return replace(request, manual_discount=True, manual_discount_reason=value)
         case _ if name.startswith("field "):
             return replace(request, user_fields=((name.removeprefix("field "), value),))
+        case _ if " of " in name:
+            field, _, article = name.partition(" of ")
+            return replace(request, lines=tuple(line_with(one, article, field, value) for one in request.lines))
     hour = time.fromisoformat(value)
     day = MONDAY.date() + timedelta(days=DAYS.index(name)) if name in DAYS else datetime.fromisoformat(name).date()
     return replace(request, timestamp=datetime.combine(day, hour, ZONE))
+
+
+def line_with(line: BasketLine, article: str, field: str, value: str) -> BasketLine:
+    """Return a line with what the till says of its article besides: its regular price, or an additional field."""
+    if line.article_number != article:
+        return line
+    if field == "regular price":
+        return replace(line, regular_price_hundredths=int(Decimal(value) * 100))
+    return replace(line, fields=(*line.fields, (field, value)))
 
 
 # --- what was priced, as a page tells it ------------------------------------------------------------------------------
