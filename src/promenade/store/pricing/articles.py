@@ -16,7 +16,7 @@ KNOWN_MAX = 50_000
 
 
 class ArticleMemory:
-    """A cache of lookups by article number and EAN, including failed ones; the oldest are evicted first."""
+    """A cache of lookups by article number and EAN, including failed ones; one that overflows begins anew."""
 
     __slots__ = ("_by_ean", "_by_number")
 

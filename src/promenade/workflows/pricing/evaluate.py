@@ -17,7 +17,6 @@ from decimal import Decimal
 
 from promenade import metrics
 from promenade.engine.basket import (
-    ArticleFact,
     Basket,
     BasketLine,
     CouponFact,
@@ -29,16 +28,14 @@ from promenade.engine.basket import (
 )
 from promenade.engine.evaluation import Selection, price, select
 from promenade.engine.outcome import Outcome
-from promenade.errors import Invalid, Unavailable
-from promenade.store.pricing.articles import read_articles
 from promenade.store.pricing.catalogue import TenantCatalogue
 from promenade.store.pricing.facts import Presented, read_budgets, read_coupons, read_usage
 from promenade.store.pricing.iterations import keep_definitions, store_iteration
-from promenade.store.pricing.surroundings import PosGroup
 from promenade.store.sync.shares import BUDGET, COUPON_TYPE
 from promenade.tracing import span
 from promenade.workflows.context import Context
 from promenade.workflows.coupons.failed_look_ups import FailedLookups
+from promenade.workflows.pricing.known import articles_in, changing, find_pos_group, learn_articles, settings_of
 from promenade.workflows.pricing.lacking import Key, lacking, with_unavailable
 from promenade.workflows.replica.holding import NEEDS_CLOUD, hold_codes, obtain_shares
 from promenade.workflows.sales.returned import read_refunds
@@ -122,7 +119,7 @@ async def evaluate(context: Context, tenant_id: str, request: PricingRequest) ->
             await pricing.count_failures()
             return pricing.answer(outcome, counter, data_age)
         known = await context.catalogues.refresh(tenant_id, version)
-    raise _changing()
+    raise changing()
 
 
 async def simulate(context: Context, tenant_id: str, request: PricingRequest) -> PricedIteration:
@@ -144,10 +141,6 @@ async def try_out(
     if catalogue is None:
         return await pricing.simulated()
     return pricing.answer(await pricing.price(catalogue), None, None)
-
-
-def _changing() -> Unavailable:
-    return Unavailable("CATALOGUE_CHANGING", "Promotions kept changing while the basket was being priced; try again.")
 
 
 class _Pricing:
@@ -209,23 +202,18 @@ class _Pricing:
             if known.is_still(version) and not self.is_outdated:
                 return self.answer(outcome, None, context.data_age(version.changed_at))
             known = await context.catalogues.refresh(tenant_id, version)
-        raise _changing()
+        raise changing()
 
     async def price(self, known: TenantCatalogue) -> Outcome:
         """Price against ``known``; sets `basket`, `settings` and `facts` to those used."""
         request = self._request
         self.is_outdated = False
-        group = await self._pos_group(known)
-        own = known.surroundings.settings
-        self.settings = Settings(
-            now=self.at,
-            strategy=own.strategy,
-            points_per_currency_unit_thousandths=own.points_thousandths,
+        group = await find_pos_group(self._context, self._tenant_id, known, request)
+        self.settings = replace(
+            settings_of(known, self.at),
             include_inactive=self._include_inactive,
             include_missed=request.include_missed,
-            nudges=own.nudges,
-            barred_counts=own.barred_counts,
-            excluded_counts=own.excluded_counts,
+            nudges=known.surroundings.settings.nudges,
         )
         self.basket = Basket(
             transaction_id=self.transaction_id,
@@ -246,7 +234,8 @@ class _Pricing:
             selection = select(known.compiled, self.basket, articles, by_ean, coupons, self.settings)
         others = self._other_articles(known, selection)
         if others:
-            articles.update(await self._read_others(known, others))  # the selection refers to this dictionary
+            await learn_articles(self._context, self._tenant_id, known, others=others)
+            articles.update(known.articles.facts((), others)[0])  # the selection refers to this dictionary
         if not (selection.budget_ids or selection.usage_ids):
             return self._priced(selection)
         await self._read_limits(selection)
@@ -268,47 +257,14 @@ class _Pricing:
         """
         settings = selection.view.settings
         tables = [known.gifts, known.pieces] if settings.nudges or settings.include_missed else [known.gifts]
-        return [
-            number
-            for table in tables
-            if table
-            for promotion in selection.asked
-            for number in table.get(promotion.id, ())
-        ]
-
-    async def _read_others(self, known: TenantCatalogue, wanted: list[str]) -> dict[str, ArticleFact]:
-        memory = known.articles
-        numbers, _ = memory.missing((), wanted)
-        if numbers:
-            groups = known.surroundings.places.group_keys
-            found = await self._context.database.read(
-                lambda session: read_articles(session, numbers, (), groups), tenant=self._tenant_id
-            )
-            memory.learn(numbers, (), found)
-        return memory.facts((), wanted)[0]
-
-    async def _pos_group(self, known: TenantCatalogue) -> PosGroup:
-        """Return the requesting POS group. If it is unknown, it may be new, so the database is asked."""
-        group = _find_pos_group(known, self._request)
-        if group is None:
-            group = _find_pos_group(await self._context.catalogues.current(self._tenant_id), self._request)
-        if group is None:
-            target = "posGroupId" if self._request.pos_group_id is not None else "posGroupCode"
-            raise Invalid("POS_GROUP_NOT_FOUND", "There is no active POS group with this ID or code.", target)
-        return group
+        return articles_in(tables, selection)
 
     async def _look_up(self, known: TenantCatalogue) -> tuple[CouponFact, ...]:
         """Return the facts of the presented coupons; articles not yet in memory are read and kept."""
-        request, memory = self._request, known.articles
-        numbers, eans = memory.missing(request.lines)
+        request = self._request
         codes = request.coupons
-        (metrics.cache_miss if numbers or eans else metrics.cache_hit).inc()
-        if numbers or eans:
-            groups = known.surroundings.places.group_keys
-            found = await self._context.database.read(
-                lambda session: read_articles(session, numbers, eans, groups), tenant=self._tenant_id
-            )
-            memory.learn(numbers, eans, found)
+        is_known = await learn_articles(self._context, self._tenant_id, known, request.lines)
+        (metrics.cache_hit if is_known else metrics.cache_miss).inc()
         if not codes:
             return ()
         failed = await self._failed.count()
@@ -410,19 +366,3 @@ class _Pricing:
             is_simulation=counter is None,
             refunds=self.facts.refunds,
         )
-
-
-def _find_pos_group(known: TenantCatalogue, request: PricingRequest) -> PosGroup | None:
-    """Find the active group that the request names, by ID, code or both. Raises Invalid if they name different ones."""
-    by_id = by_code = None
-    if request.pos_group_id is not None:
-        by_id = known.surroundings.pos_groups.get(request.pos_group_id.lower())
-        if by_id is None or not by_id.is_active:
-            return None
-    if request.pos_group_code is not None:
-        by_code = known.surroundings.pos_groups_by_code.get(request.pos_group_code.strip())
-        if by_code is None or not by_code.is_active:
-            return None
-    if by_id is not None and by_code is not None and by_id is not by_code:
-        raise Invalid("POS_GROUP_MISMATCH", "posGroupId and posGroupCode name different POS groups.", "posGroupCode")
-    return by_id or by_code
