@@ -25,9 +25,15 @@ from promenade.web.http.numbers import amount_thousandths, price_hundredths, qua
 from promenade.web.imports.till_article_messages import ARTICLE_OPERATIONS
 from promenade.web.imports.till_articles import PosArticles
 from promenade.web.pricing import pos
-from promenade.web.pricing.messages import CancelRequest, ConfirmRequest, EvaluateRequest, Message
+from promenade.web.pricing.messages import CancelRequest, ConfirmRequest, EvaluateRequest, Message, PricesRequest
 from promenade.web.pricing.pos import Pos
-from promenade.web.pricing.responses import EvaluateResponseV2, LoyaltyResult, SideEffectsResult, TransactionResult
+from promenade.web.pricing.responses import (
+    EvaluateResponseV2,
+    LoyaltyResult,
+    PricesResponse,
+    SideEffectsResult,
+    TransactionResult,
+)
 from promenade.web.services.invitation import Invitations
 from promenade.web.services.login import AUTHORIZE, SIGN_OUT, Login
 from promenade.web.services.monitoring import Health, Heartbeat, Live, Monitoring
@@ -45,6 +51,7 @@ _POS = " or ".join(f"`{scope}`" for scope in pos.SCOPES)
 _CONTRACTS: dict[str, tuple[str, type[Struct] | None, type[Struct] | str | None]] = {
     "_evaluate": (_POS, EvaluateRequest, EvaluateResponseV2),
     "_simulate": (_POS, EvaluateRequest, EvaluateResponseV2),
+    "_prices": (_POS, PricesRequest, PricesResponse),
     "_confirm": (
         _POS,
         ConfirmRequest,
@@ -153,6 +160,7 @@ def shapes() -> str:
     titled: list[tuple[str, tuple[type[Struct], ...]]] = [
         ("Evaluate and simulate: the request", (EvaluateRequest,)),
         ("Evaluate and simulate: the answer", (EvaluateResponseV2,)),
+        ("Prices of single articles", (PricesRequest, PricesResponse)),
         ("Confirm: the request", (ConfirmRequest,)),
         ("Cancel", (CancelRequest, CancelResponse)),
         ("A transaction: the answer", (TransactionResult,)),

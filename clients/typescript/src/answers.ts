@@ -44,6 +44,20 @@ export interface EvaluateResponse {
   thresholdGaps: ThresholdGap[];
 }
 
+/** The prices of single articles. */
+export interface PricesResponse {
+  /** Minor version of this contract: 8. */
+  minorVersion: number;
+  /** For when, from where. */
+  meta: PricesMeta;
+  /** The POS group of the prices. */
+  posGroupCode: string;
+  /** Its currency, which is that of all prices. */
+  currency: string;
+  /** One for each article, in the order of the request. */
+  prices: ArticlePrice[];
+}
+
 /** What is known of a transaction, for a till that lost it. */
 export interface TransactionResult {
   /** Minor version of this contract: 8. */
@@ -454,6 +468,44 @@ export interface ThresholdGap {
   missing?: Addition[];
 }
 
+/** Metadata of prices. */
+export interface PricesMeta {
+  /** The time for which they hold: the request's, else the service's. UTC. */
+  evaluatedAt: string;
+  /** Kind of instance that answered: `btp`, the cloud. */
+  source: string;
+  /** ID of the instance that answered. */
+  instanceId: string;
+  /** The tenant whose promotions were applied. */
+  tenantId: string;
+  /** Time of the last change of the promotions. */
+  dataAge?: string;
+}
+
+/** What one unit of an article costs by itself: one piece, or one kilogram of what is sold by the kilogram. */
+export interface ArticlePrice {
+  /** As in the request. */
+  articleNumber: string;
+  /** As in the request, else that of the article. */
+  ean?: string;
+  /** `PRICED`; `UNKNOWN_ARTICLE`; `NO_PRICE`: the article has no price in this currency. */
+  status: string;
+  /** Name of the article. */
+  name?: string;
+  /** Unit of the article, of which the price is for one. */
+  unit?: string;
+  /** The price before promotions. This and the following only if PRICED. */
+  unitPrice?: Money;
+  /** The price with promotions. */
+  price?: Money;
+  /** The price to strike through, if the price is below it. */
+  strikePrice?: Money;
+  /** In the order in which they were applied. */
+  promotions?: PricePromotion[];
+  /** Why no promotion may take anything off it: a value of NeverDiscountedReasons. */
+  neverDiscounted?: string;
+}
+
 /** The confirm of a transaction. */
 export interface ReadConfirmation {
   /** The iteration that became the sale. */
@@ -707,6 +759,24 @@ export interface BlockedBy {
   rivals?: Rival[];
 }
 
+/** What an action of a promotion takes off one unit of an article. */
+export interface PricePromotion {
+  /** ID of the promotion. */
+  promotionId: string;
+  /** Name of the promotion. */
+  promotionName: string;
+  /** Type of the promotion: a value of PromotionTypes. */
+  promotionType: string;
+  /** `PERCENTAGE`, `ABSOLUTE` or `UNIT_PRICE`. A free item is `PERCENTAGE` 100. */
+  discountType: string;
+  /** The percentage, amount or price that the promotion states. */
+  discountValue: Decimal;
+  /** What it takes off. */
+  discount: Money;
+  /** The end of its validity, which is not included; left out if there is none. */
+  validUntil?: string;
+}
+
 /** A sale line of a confirmed transaction. */
 export interface ReturnedLine {
   /** The line. */
@@ -767,6 +837,7 @@ export interface Rival {
 export interface Answers {
   ConfirmResponse: ConfirmResponse;
   EvaluateResponse: EvaluateResponse;
+  PricesResponse: PricesResponse;
   TransactionResult: TransactionResult;
   LoyaltyResult: LoyaltyResult;
   SideEffectsResult: SideEffectsResult;

@@ -10,6 +10,7 @@ import type {
   ConfirmRequest,
   EvaluateRequest,
   IssueCouponsRequest,
+  PricesRequest,
   RedeemCouponRequest,
   ReserveCouponRequest,
   ValidateCouponRequest
@@ -23,6 +24,10 @@ export const evaluate = (request: EvaluateRequest) =>
 /** Price a basket. */
 export const simulate = (request: EvaluateRequest) =>
   post("/pos/v2/simulate", wrapped("EvaluateRequest", request), "EvaluateResponse");
+
+/** Ask what single articles cost. */
+export const prices = (request: PricesRequest) =>
+  post("/pos/v2/prices", wrapped("PricesRequest", request), "PricesResponse");
 
 /** Confirm an iteration. */
 export const confirm = (request: ConfirmRequest) =>

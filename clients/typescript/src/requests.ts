@@ -33,6 +33,25 @@ export interface EvaluateRequest {
   includeMissedPromotions?: boolean | undefined;
 }
 
+/**
+ * Articles whose prices are asked, each alone. `posGroupId` or `posGroupCode` is required; both must name the same POS
+ * group.
+ */
+export interface PricesRequest {
+  /** The articles. */
+  items: readonly PriceItem[];
+  /** The POS group of the price. This or `posGroupCode` is required. */
+  posGroupId?: string | undefined;
+  /** The POS group by its code. Both must identify the same POS group. */
+  posGroupCode?: string | undefined;
+  /** The customer, or only the group or tier. Default: anybody. */
+  customer?: CustomerInfo | undefined;
+  /** The time for which prices are asked. Default: now. No zone: UTC. */
+  timestamp?: Date | string | undefined;
+  /** For CHANNEL conditions, such as WEBSHOP; case-insensitive. */
+  channel?: string | undefined;
+}
+
 /** The confirmation of a sale on the terms of one iteration. */
 export interface ConfirmRequest {
   /** The iteration. */
@@ -204,6 +223,18 @@ export interface ManualDiscountInfo {
   enabled?: boolean | undefined;
   /** For MANUAL_DISCOUNT conditions with reason codes. */
   reasonCode?: string | undefined;
+}
+
+/** An article whose price is asked. */
+export interface PriceItem {
+  /** The article. */
+  articleNumber: string;
+  /** Identifies the article if its number is unknown. */
+  ean?: string | undefined;
+  /** Its price before promotions. Default: the `basePrice` of the article. */
+  unitPrice?: Decimal | undefined;
+  /** The price from which it is reduced to that, if it is. */
+  regularUnitPrice?: Decimal | undefined;
 }
 
 /** The iteration that became the sale. */

@@ -21,6 +21,14 @@ export const SHAPES = {
     includeInactive: "boolean?|null",
     includeMissedPromotions: "boolean?|null"
   },
+  PricesRequest: {
+    items: "PriceItem[]",
+    posGroupId: "text?|null",
+    posGroupCode: "text?|null",
+    customer: "CustomerInfo?|null",
+    timestamp: "time?|null",
+    channel: "text?|null"
+  },
   ConfirmRequest: {
     header: "ConfirmHeader",
     transactionId: "text",
@@ -106,6 +114,12 @@ export const SHAPES = {
     enabled: "boolean?",
     reasonCode: "text?|null"
   },
+  PriceItem: {
+    articleNumber: "text",
+    ean: "text?|null",
+    unitPrice: "decimal?|null",
+    regularUnitPrice: "decimal?|null"
+  },
   ConfirmHeader: {
     transactionId: "text",
     transactionCounter: "integer",
@@ -178,6 +192,13 @@ export const SHAPES = {
     missedPromotions: "MissedPromotion[]?",
     nudges: "Nudge[]",
     thresholdGaps: "ThresholdGap[]"
+  },
+  PricesResponse: {
+    minorVersion: "integer",
+    meta: "PricesMeta",
+    posGroupCode: "text",
+    currency: "text",
+    prices: "ArticlePrice[]"
   },
   TransactionResult: {
     minorVersion: "integer",
@@ -384,6 +405,25 @@ export const SHAPES = {
     potentialSaving: "Money",
     missing: "Addition[]?"
   },
+  PricesMeta: {
+    evaluatedAt: "time",
+    source: "text",
+    instanceId: "text",
+    tenantId: "text",
+    dataAge: "time?"
+  },
+  ArticlePrice: {
+    articleNumber: "text",
+    ean: "text?",
+    status: "text",
+    name: "text?",
+    unit: "text?",
+    unitPrice: "Money?",
+    price: "Money?",
+    strikePrice: "Money?",
+    promotions: "PricePromotion[]?",
+    neverDiscounted: "text?"
+  },
   ReadConfirmation: {
     transactionCounter: "integer",
     confirmedAt: "time",
@@ -508,6 +548,15 @@ export const SHAPES = {
     difference: "Money?",
     remedy: "text?",
     rivals: "Rival[]?"
+  },
+  PricePromotion: {
+    promotionId: "text",
+    promotionName: "text",
+    promotionType: "text",
+    discountType: "text",
+    discountValue: "decimal",
+    discount: "Money",
+    validUntil: "time?"
   },
   ReturnedLine: {
     lineReference: "text",

@@ -11,6 +11,7 @@ import type {
   ImportArticlesResponse,
   IssueCouponsResponse,
   LoyaltyResult,
+  PricesResponse,
   RedeemCouponResponse,
   ReserveCouponResponse,
   SideEffectsResult,
@@ -27,6 +28,7 @@ import type {
   ConfirmRequest,
   EvaluateRequest,
   IssueCouponsRequest,
+  PricesRequest,
   RedeemCouponRequest,
   ReserveCouponRequest,
   ValidateCouponRequest
@@ -70,6 +72,11 @@ export class Till {
   /** Price a basket and store nothing. */
   async simulate(request: EvaluateRequest): Promise<EvaluateResponse> {
     return this.run(operations.simulate(request));
+  }
+
+  /** What single articles cost, each alone. */
+  async prices(request: PricesRequest): Promise<PricesResponse> {
+    return this.run(operations.prices(request));
   }
 
   /** Confirm an iteration as a sale. It counts once, however often it is sent. */

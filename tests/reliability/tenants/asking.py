@@ -229,11 +229,14 @@ _SALES = [
     _SALE | {"posGroupCode": TEXT},
     _SALE | {"posGroupId": canary_id("PosGroups", 1)},
 ]
+_PRICED = {"articleNumber": TEXT, "ean": TEXT}
+_PLACES = [{"posGroupCode": "BERLIN"}, {"posGroupCode": TEXT}, {"posGroupId": canary_id("PosGroups", 1)}]
 _ARTICLES = {"articles": [{"articleNumber": "mine-1", "name": "Mine"}]}
 _SIDE_EFFECTS = f"/pos/v2/transactions/{TILL_TRANSACTION}/1/side-effects"
 
 # Questions by route suffix. A route without a match needs questions of its own.
 _ASKED: tuple[tuple[str, str, list[Any]], ...] = (
+    ("prices", "POST", [{"request": where | {"items": [_PRICED]}} for where in _PLACES]),
     ("evaluate", "POST", [{"request": sale} for sale in _SALES]),
     ("simulate", "POST", [{"request": sale | {"includeInactive": True}} for sale in _SALES]),
     ("confirm", "POST", [{"request": {"header": _HEADER, "transactionId": TILL_TRANSACTION, "appliedPromotions": []}}]),

@@ -98,6 +98,7 @@ JSON = {
         coupons=[{"code": "SAVE-1"}], customer={"customerId": "C-1", "loyalty": {"tier": "GOLD", "points": 5}},
     )),
     "simulate": ("till", "/pos/v2/simulate", basket(at="2026-03-01T12:00:00+01:00")),
+    "prices": ("till", "/pos/v2/prices", basket(items=[{"articleNumber": "F-1"}, {"articleNumber": "2", "ean": "3"}])),
     "confirm": ("till", "/pos/v2/confirm", {"request": SALE | {"appliedPromotions": [{"promotionId": PROMOTION_ID}]}}),
     "cancel": ("till", "/pos/v2/cancel", {"transactionId": "F-1", "transactionCounter": 1}),
     "coupon": ("till", "/pos/coupons/validate", {"code": "SAVE-1", "posGroupCode": "BERLIN", "customerId": "C-1"}),

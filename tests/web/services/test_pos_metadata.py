@@ -90,7 +90,7 @@ def test_the_actions_can_be_called_at_the_root(shop: Shop) -> None:
     schema = inlined(ET.fromstring(shop.call("/pos/$metadata").content)).find(f"{EDMX}DataServices/{EDM}Schema")
     assert schema is not None
     assert schema.attrib["Namespace"] == "PosService"
-    priced_and_sold = ("evaluate", "simulate", "confirm")
+    priced_and_sold = ("evaluate", "simulate", "prices", "confirm")
     imports = {one.get("Name"): one.get("Action") for one in schema.iter(f"{EDM}ActionImport")}
     assert imports == {name: f"PosService.{name}" for name in (*priced_and_sold, *PLAIN_ACTIONS)}
     messages = {
@@ -105,6 +105,7 @@ def test_the_actions_can_be_called_at_the_root(shop: Shop) -> None:
     assert messages == {
         "evaluate": priced,
         "simulate": priced,
+        "prices": ([("request", "PosService.PricesRequest")], ["PosService.PricesResponse"]),
         "confirm": ([("request", "PosService.ConfirmRequest")], ["PosService.ConfirmResponse"]),
     }
 
@@ -205,12 +206,12 @@ def test_the_declared_lengths_and_counts_are_those_accepted(shop: Shop) -> None:
 
 def test_the_openapi_document_is_valid_and_of_our_version(openapi: dict[str, Any]) -> None:
     assert [str(error) for error in OpenAPIV31SpecValidator(openapi).iter_errors()] == []
-    assert (openapi["openapi"], openapi["info"]["version"]) == ("3.1.0", "1.13.0")
+    assert (openapi["openapi"], openapi["info"]["version"]) == ("3.1.0", "1.14.0")
 
 
 def test_every_address_of_the_document_is_served(shop: Shop) -> None:
     whole = shop.http.get("/pos/openapi-all.json").json()
-    assert len(whole["paths"]) == 50
+    assert len(whole["paths"]) == 53
     for path, methods in whole["paths"].items():
         address = "/pos" + path.replace("{transactionId}", "t").replace("{transactionCounter}", "1")
         for method in methods:

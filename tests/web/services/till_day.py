@@ -56,6 +56,8 @@ def _sell(send: Callable[..., Any], pos_group: str) -> None:
         "items": [{"articleNumber": "100078", "quantity": "2", "unitPrice": "8.69"}],
     }
     send("simulate", "/v2/simulate", {"request": basket})
+    asked = {"posGroupCode": pos_group, "items": [{"articleNumber": "A-9001"}, {"articleNumber": "100078"}]}
+    send("prices", "/v2/prices", {"request": asked})
     priced = send("evaluate", "/v2/evaluate", {"request": basket})
     counter = priced["meta"]["header"]["transactionCounter"]
     iteration = f"/v2/transactions/{_TRANSACTION}/{counter}"

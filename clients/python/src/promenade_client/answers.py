@@ -445,6 +445,58 @@ class SideEffectsResult:
 
 
 @dataclass(frozen=True, slots=True)
+class PricePromotion:
+    """What an action of a promotion takes off one unit of an article."""
+
+    promotion_id: str  #: ID of the promotion.
+    promotion_name: str  #: Name of the promotion.
+    promotion_type: str  #: Type of the promotion: a value of PromotionTypes.
+    discount_type: str  #: `PERCENTAGE`, `ABSOLUTE` or `UNIT_PRICE`. A free item is `PERCENTAGE` 100.
+    discount_value: Decimal  #: The percentage, amount or price that the promotion states.
+    discount: Money  #: What it takes off.
+    valid_until: datetime | None = None  #: The end of its validity, which is not included; left out if there is none.
+
+
+@dataclass(frozen=True, slots=True)
+class ArticlePrice:
+    """What one unit of an article costs by itself: one piece, or one kilogram of what is sold by the kilogram."""
+
+    article_number: str  #: As in the request.
+    status: str  #: `PRICED`; `UNKNOWN_ARTICLE`; `NO_PRICE`: the article has no price in this currency.
+    ean: str | None = None  #: As in the request, else that of the article.
+    name: str | None = None  #: Name of the article.
+    unit: str | None = None  #: Unit of the article, of which the price is for one.
+    unit_price: Money | None = None  #: The price before promotions. This and the following only if PRICED.
+    price: Money | None = None  #: The price with promotions.
+    strike_price: Money | None = None  #: The price to strike through, if the price is below it.
+    promotions: list[PricePromotion] | None = None  #: In the order in which they were applied.
+    #: Why no promotion may take anything off it: a value of NeverDiscountedReasons.
+    never_discounted: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PricesMeta:
+    """Metadata of prices."""
+
+    evaluated_at: datetime  #: The time for which they hold: the request's, else the service's. UTC.
+    source: str  #: Kind of instance that answered: `btp`, the cloud.
+    instance_id: str  #: ID of the instance that answered.
+    tenant_id: str  #: The tenant whose promotions were applied.
+    data_age: datetime | None = None  #: Time of the last change of the promotions.
+
+
+@dataclass(frozen=True, slots=True)
+class PricesResponse:
+    """The prices of single articles."""
+
+    minor_version: int  #: Minor version of this contract: 8.
+    meta: PricesMeta  #: For when, from where.
+    pos_group_code: str  #: The POS group of the prices.
+    currency: str  #: Its currency, which is that of all prices.
+    prices: list[ArticlePrice]  #: One for each article, in the order of the request.
+
+
+@dataclass(frozen=True, slots=True)
 class LoyaltyEntry:
     """A booking of points."""
 

@@ -17,6 +17,7 @@ from promenade_client.answers import (
     ImportArticlesResponse,
     IssueCouponsResponse,
     LoyaltyResult,
+    PricesResponse,
     RedeemCouponResponse,
     ReserveCouponResponse,
     SideEffectsResult,
@@ -31,6 +32,7 @@ from promenade_client.requests import (
     ConfirmRequest,
     EvaluateRequest,
     IssueCouponsRequest,
+    PricesRequest,
     RedeemCouponRequest,
     ReserveCouponRequest,
     ValidateCouponRequest,
@@ -74,6 +76,11 @@ def evaluate(request: EvaluateRequest) -> Operation[EvaluateResponse]:
 def simulate(request: EvaluateRequest) -> Operation[EvaluateResponse]:
     """Price a basket."""
     return _post("/pos/v2/simulate", {"request": request}, EvaluateResponse)
+
+
+def prices(request: PricesRequest) -> Operation[PricesResponse]:
+    """Ask what single articles cost."""
+    return _post("/pos/v2/prices", {"request": request}, PricesResponse)
 
 
 def confirm(request: ConfirmRequest) -> Operation[ConfirmResponse]:

@@ -107,6 +107,28 @@ class EvaluateRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PriceItem:
+    """An article whose price is asked."""
+
+    article_number: str  #: The article.
+    ean: str | None = None  #: Identifies the article if its number is unknown.
+    unit_price: Decimal | int | None = None  #: Its price before promotions. Default: the `basePrice` of the article.
+    regular_unit_price: Decimal | int | None = None  #: The price from which it is reduced to that, if it is.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PricesRequest:
+    """Articles whose prices are asked, each alone."""
+
+    items: Sequence[PriceItem]  #: The articles.
+    pos_group_id: str | None = None  #: The POS group of the price. This or `posGroupCode` is required.
+    pos_group_code: str | None = None  #: The POS group by its code. Both must identify the same POS group.
+    customer: CustomerInfo | None = None  #: The customer, or only the group or tier. Default: anybody.
+    timestamp: datetime | None = None  #: The time for which prices are asked. Default: now. No zone: UTC.
+    channel: str | None = None  #: For CHANNEL conditions, such as WEBSHOP; case-insensitive.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConfirmHeader:
     """The iteration that became the sale."""
 

@@ -25,6 +25,7 @@ from promenade_client.answers import (
     ImportArticlesResponse,
     IssueCouponsResponse,
     LoyaltyResult,
+    PricesResponse,
     RedeemCouponResponse,
     ReserveCouponResponse,
     SideEffectsResult,
@@ -53,6 +54,7 @@ from promenade_client.requests import (
     ConfirmRequest,
     EvaluateRequest,
     IssueCouponsRequest,
+    PricesRequest,
     RedeemCouponRequest,
     ReserveCouponRequest,
     ValidateCouponRequest,
@@ -116,6 +118,10 @@ class Till:
     def simulate(self, request: EvaluateRequest) -> EvaluateResponse:
         """Price a basket and store nothing."""
         return self.run(operations.simulate(request))
+
+    def prices(self, request: PricesRequest) -> PricesResponse:
+        """Return what single articles cost, each alone."""
+        return self.run(operations.prices(request))
 
     def confirm(self, request: ConfirmRequest) -> ConfirmResponse:
         """Confirm an iteration as a sale. It counts once, however often it is sent."""
@@ -248,6 +254,10 @@ class AsyncTill:
     async def simulate(self, request: EvaluateRequest) -> EvaluateResponse:
         """Price a basket and store nothing."""
         return await self.run(operations.simulate(request))
+
+    async def prices(self, request: PricesRequest) -> PricesResponse:
+        """Return what single articles cost, each alone."""
+        return await self.run(operations.prices(request))
 
     async def confirm(self, request: ConfirmRequest) -> ConfirmResponse:
         """Confirm an iteration as a sale. It counts once, however often it is sent."""

@@ -1,1 +1,1 @@
-"""The POS service: evaluate, simulate, confirm; its messages, decoded and encoded."""
+"""The POS service: evaluate, simulate, prices, confirm; its messages, decoded and encoded."""

@@ -29,8 +29,10 @@ from promenade.web.pricing.messages import (
     KeyValuePair,
     MoneyInput,
     PaymentInfo,
+    PricesRequest,
 )
 from promenade.workflows.pricing.evaluate import PricingRequest
+from promenade.workflows.pricing.prices import AskedPrice, PriceListRequest
 from promenade.workflows.sales.cancel import CancelCommand
 from promenade.workflows.sales.confirm import ConfirmCommand, ConfirmedItem, ConfirmedPromotion
 
@@ -40,6 +42,7 @@ _WORTH_LIMIT = 10**18
 _YEAR_MIN, _YEAR_MAX = 1970, 9000  # keeps all arithmetic with days and time zones within datetime's range
 
 _EVALUATE = msgspec.json.Decoder(Envelope[EvaluateRequest])
+_PRICES = msgspec.json.Decoder(Envelope[PricesRequest])
 _CANCEL = msgspec.json.Decoder(CancelRequest)
 _CONFIRM = msgspec.json.Decoder(Envelope[ConfirmRequest])
 
@@ -65,19 +68,34 @@ def decode_evaluate(
             pass
         else:
             if is_strict:
-                _refuse_unknown(body)
+                _refuse_unknown(body, EvaluateRequest)
             return found
-    raise explain(body, EvaluateRequest, (*_EVALUATE_RULES, _unknown_rule) if is_strict else _EVALUATE_RULES)
+    raise explain(body, EvaluateRequest, _rules(EvaluateRequest, _EVALUATE_RULES, is_strict=is_strict))
 
 
-def _refuse_unknown(body: bytes) -> None:
-    """Refuse fields that no request has, also beside `request`."""
+def _refuse_unknown(body: bytes, kind: type[msgspec.Struct]) -> None:
+    """Refuse fields that a request does not have, also beside `request`."""
     document = require_sound(body)
     beside = [name for name in document if name != "request" and "@" not in name]
     faults = [unknown_field(name, ("request",)) for name in beside[:DETAILS_MAX]]
-    faults += _unknown_rule(document["request"])
+    faults += unknown_fields(document["request"], kind)
     if faults:
         raise Invalid("VALIDATION_FAILED", faults[0].message, faults[0].target, faults[:DETAILS_MAX])
+
+
+def decode_prices(body: bytes, *, is_strict: bool = False) -> PriceListRequest:
+    """Decode the body of prices; ``is_strict`` and errors as of `decode_evaluate`."""
+    request = _decode(body, _PRICES)
+    if request is not None:
+        try:
+            found = _price_list_request(request)
+        except (_Refused, BadNumber):
+            pass
+        else:
+            if is_strict:
+                _refuse_unknown(body, PricesRequest)
+            return found
+    raise explain(body, PricesRequest, _rules(PricesRequest, _PRICES_RULES, is_strict=is_strict))
 
 
 def decode_confirm(body: bytes) -> ConfirmCommand:
@@ -207,6 +225,32 @@ def _moment(value: datetime | None) -> datetime | None:
     if not _YEAR_MIN <= value.year <= _YEAR_MAX:
         raise _Refused
     return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+# ---- prices ---------------------------------------------------------------------------------------------------------
+
+
+def _price_list_request(request: PricesRequest) -> PriceListRequest:
+    if request.pos_group_id is None and request.pos_group_code is None:
+        raise _Refused
+    return PriceListRequest(
+        items=tuple(
+            [
+                AskedPrice(
+                    item.article_number,
+                    item.ean or None,
+                    None if item.unit_price is None else price_hundredths(item.unit_price),
+                    None if item.regular_unit_price is None else price_hundredths(item.regular_unit_price),
+                )
+                for item in request.items
+            ]
+        ),
+        pos_group_id=str(request.pos_group_id) if request.pos_group_id else None,
+        pos_group_code=request.pos_group_code,
+        customer=_customer(request.customer),
+        channel=request.channel or None,
+        timestamp=_moment(request.timestamp),
+    )
 
 
 # ---- confirm --------------------------------------------------------------------------------------------------------
@@ -352,8 +396,9 @@ def _same_transaction_rule(request: Mapping[str, Any]) -> list[Detail]:
     return []
 
 
-def _unknown_rule(request: Mapping[str, Any]) -> list[Detail]:
-    return unknown_fields(request, EvaluateRequest)
+def _rules(kind: type[msgspec.Struct], rules: Sequence[Rule], *, is_strict: bool) -> Sequence[Rule]:
+    """Return the rules between fields of a request, and that it has no unknown fields if it is read strictly."""
+    return (*rules, lambda request: unknown_fields(request, kind)) if is_strict else rules
 
 
 _EVALUATE_RULES: Sequence[Rule] = (
@@ -363,4 +408,5 @@ _EVALUATE_RULES: Sequence[Rule] = (
     _worth_rule,
     _timestamp_rule,
 )
+_PRICES_RULES: Sequence[Rule] = (_pos_group_rule, _timestamp_rule)
 _CONFIRM_RULES: Sequence[Rule] = (_same_transaction_rule, _reference_rule, _worth_rule, _timestamp_rule)

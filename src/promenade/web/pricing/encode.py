@@ -31,6 +31,7 @@ from promenade.web.pricing.messages import KeyValuePair
 from promenade.web.pricing.responses import (
     AdditionV2,
     AppliedCouponV2,
+    ArticlePrice,
     BestDealV2,
     BlockedByV2,
     BudgetLimitedV2,
@@ -47,6 +48,9 @@ from promenade.web.pricing.responses import (
     MissedPromotionV2,
     NudgeV2,
     PostPurchaseCoupon,
+    PricePromotion,
+    PricesMeta,
+    PricesResponse,
     PromotionSavingsV2,
     QuantityV2,
     ReadConfirmation,
@@ -63,6 +67,7 @@ from promenade.web.pricing.responses import (
     TransactionResult,
 )
 from promenade.workflows.pricing.evaluate import PricedIteration
+from promenade.workflows.pricing.prices import PricedArticle, PriceList
 from promenade.workflows.sales.reading import Confirmed, LoyaltyAccount, TransactionState
 from promenade.workflows.sales.side_effects import SideEffects
 
@@ -199,6 +204,53 @@ def encode_evaluation(
             ],
             threshold_gaps=[_gap(gap, amounts) for gap in outcome.gaps],
         )
+    )
+
+
+def encode_prices(listed: PriceList, *, tenant_id: str, source: str, instance_id: str, quoted: bool = False) -> bytes:
+    """Return the JSON body of a PricesResponse."""
+    currency = listed.pos_group.currency
+    amounts = Amounts.of(currency, minor_digits(currency), quoted=quoted)
+    return msgspec.json.encode(
+        PricesResponse(
+            minor_version=POS_MINOR_VERSION,
+            meta=PricesMeta(timestamp(listed.at), source, instance_id, tenant_id, timestamp_maybe(listed.data_age)),
+            pos_group_code=listed.pos_group.code,
+            currency=currency,
+            prices=[_article_price(one, amounts) for one in listed.prices],
+        )
+    )
+
+
+def _article_price(found: PricedArticle, amounts: Amounts) -> ArticlePrice:
+    asked, article, outcome = found.asked, found.article, found.outcome
+    ean = asked.ean or (None if article is None else article.ean)
+    about = (asked.article_number, _or_unset(ean), found.status, _or_unset(None if article is None else article.name))
+    if outcome is None:
+        unit = None if article is None else article.unit
+        return ArticlePrice(*about, _or_unset(unit), UNSET, UNSET, UNSET, UNSET, UNSET)
+    line = outcome.lines[0]
+    strike = found.strike_minor
+    return ArticlePrice(
+        *about,
+        line.unit,
+        amounts.face_value(line.unit_price_hundredths),
+        amounts.money(line.net_minor),
+        UNSET if strike is None else amounts.money(strike),
+        [_price_promotion(*one, amounts) for one in zip(line.discounts, found.ends, strict=True)],
+        _or_unset(dict(outcome.never_discounted).get(0)),
+    )
+
+
+def _price_promotion(discount: LineDiscount, end: datetime | None, amounts: Amounts) -> PricePromotion:
+    return PricePromotion(
+        discount.promotion_id,
+        discount.promotion_name,
+        discount.promotion_type,
+        discount.discount_type,
+        amounts.hundredths(discount.discount_value_hundredths),
+        amounts.money(discount.amount_minor),
+        timestamp_maybe(end),
     )
 
 

@@ -17,6 +17,7 @@ from promenade.web.http.numbers import Amount, Price, Quantity
 
 # Limits on the work that one request can cause.
 ITEMS_MAX = 5_000
+PRICES_MAX = 1_000
 COUPONS_MAX = 100
 FIELDS_MAX = 100
 
@@ -137,6 +138,29 @@ class EvaluateRequest(Message):
     manual_discount: ManualDiscountInfo | None = None  #: For MANUAL_DISCOUNT conditions.
     include_inactive: bool | None = None  #: Include drafts and inactive promotions. Simulate only.
     include_missed_promotions: bool | None = None  #: Return `missedPromotions`. Takes longer.
+
+
+# ---- prices ---------------------------------------------------------------------------------------------------------
+
+
+class PriceItem(Message):
+    """An article whose price is asked."""
+
+    article_number: Text50  #: The article.
+    ean: OptionalText18 = None  #: Identifies the article if its number is unknown.
+    unit_price: Price | None = None  #: Its price before promotions. Default: the `basePrice` of the article.
+    regular_unit_price: Price | None = None  #: The price from which it is reduced to that, if it is.
+
+
+class PricesRequest(Message):
+    """Articles whose prices are asked, each alone."""
+
+    items: Annotated[list[PriceItem], Meta(min_length=1, max_length=PRICES_MAX)]  #: The articles.
+    pos_group_id: UUID | None = None  #: The POS group of the price. This or `posGroupCode` is required.
+    pos_group_code: Text20 | None = None  #: The POS group by its code. Both must identify the same POS group.
+    customer: CustomerInfo | None = None  #: The customer, or only the group or tier. Default: anybody.
+    timestamp: datetime | None = None  #: The time for which prices are asked. Default: now. No zone: UTC.
+    channel: OptionalText50 = None  #: For CHANNEL conditions, such as WEBSHOP; case-insensitive.
 
 
 # ---- confirm --------------------------------------------------------------------------------------------------------

@@ -15,15 +15,17 @@ from promenade.errors import Invalid, NotFound, PromenadeError
 from promenade.web.access.auth import Authentication, Caller
 from promenade.web.http.body import header, read_body, require_json
 from promenade.web.http.endpoint import Answer, Endpoint, Handler
-from promenade.web.pricing.decode import decode_cancel, decode_confirm, decode_evaluate
+from promenade.web.pricing.decode import decode_cancel, decode_confirm, decode_evaluate, decode_prices
 from promenade.web.pricing.encode import (
     encode_evaluation,
     encode_loyalty,
+    encode_prices,
     encode_side_effects,
     encode_transaction,
 )
 from promenade.workflows.context import Context
 from promenade.workflows.pricing.evaluate import PricedIteration, PricingRequest, evaluate, simulate
+from promenade.workflows.pricing.prices import list_prices
 from promenade.workflows.pricing.replay import as_answered
 from promenade.workflows.sales.cancel import cancel
 from promenade.workflows.sales.confirm import confirm
@@ -82,6 +84,7 @@ class Pos:
         actions: dict[str, Handler] = {
             "evaluate": self._evaluate,
             "simulate": self._simulate,
+            "prices": self._prices,
             "confirm": self._confirm,
             "cancel": self._cancel_sale,
         }
@@ -147,6 +150,21 @@ class Pos:
         (watch.simulated if is_simulation else watch.priced).inc()
         watch.seconds.observe(time.perf_counter() - started)
         metrics.promotions_applied.inc(len(priced.outcome.applied))
+        return Answer(answer, headers=[_odata_version(scope)])
+
+    async def _prices(self, scope: Scope, receive: Receive) -> Answer:
+        """Return what single articles cost, each as a basket of one unit of it. `?strict=true` as above."""
+        caller = await self._caller(scope)
+        require_json(scope)
+        request = decode_prices(await read_body(scope, receive), is_strict=_is_strict(scope))
+        listed = await list_prices(self._context, caller.tenant_id, request)
+        answer = encode_prices(
+            listed,
+            tenant_id=self._context.shown_tenant_id(caller.tenant_id),
+            source=self._context.source,
+            instance_id=self._context.shown_instance_id,
+            quoted=_wants_quoted_numbers(scope),
+        )
         return Answer(answer, headers=[_odata_version(scope)])
 
     def _watch_of(self, tenant_id: str) -> _Watch:

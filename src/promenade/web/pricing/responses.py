@@ -305,6 +305,56 @@ class EvaluateResponseV2(Response, frozen=True):
     threshold_gaps: list[ThresholdGapV2]  #: Empty unless the tenant's enableProductionNudges is on.
 
 
+# ---- prices ---------------------------------------------------------------------------------------------------------
+
+
+class PricePromotion(Response, frozen=True):
+    """What an action of a promotion takes off one unit of an article."""
+
+    promotion_id: str  #: ID of the promotion.
+    promotion_name: str  #: Name of the promotion.
+    promotion_type: str  #: Type of the promotion: a value of PromotionTypes.
+    discount_type: str  #: `PERCENTAGE`, `ABSOLUTE` or `UNIT_PRICE`. A free item is `PERCENTAGE` 100.
+    discount_value: Number  #: The percentage, amount or price that the promotion states.
+    discount: Money  #: What it takes off.
+    valid_until: Maybe  #: The end of its validity, which is not included; left out if there is none.
+
+
+class ArticlePrice(Response, frozen=True):
+    """What one unit of an article costs by itself: one piece, or one kilogram of what is sold by the kilogram."""
+
+    article_number: str  #: As in the request.
+    ean: Maybe  #: As in the request, else that of the article.
+    status: str  #: `PRICED`; `UNKNOWN_ARTICLE`; `NO_PRICE`: the article has no price in this currency.
+    name: Maybe  #: Name of the article.
+    unit: Maybe  #: Unit of the article, of which the price is for one.
+    unit_price: Money | UnsetType  #: The price before promotions. This and the following only if PRICED.
+    price: Money | UnsetType  #: The price with promotions.
+    strike_price: Money | UnsetType  #: The price to strike through, if the price is below it.
+    promotions: list[PricePromotion] | UnsetType  #: In the order in which they were applied.
+    never_discounted: Maybe  #: Why no promotion may take anything off it: a value of NeverDiscountedReasons.
+
+
+class PricesMeta(Response, frozen=True):
+    """Metadata of prices."""
+
+    evaluated_at: str  #: The time for which they hold: the request's, else the service's. UTC.
+    source: str  #: Kind of instance that answered: `btp`, the cloud.
+    instance_id: str  #: ID of the instance that answered.
+    tenant_id: str  #: The tenant whose promotions were applied.
+    data_age: Maybe = UNSET  #: Time of the last change of the promotions.
+
+
+class PricesResponse(Response, frozen=True):
+    """The prices of single articles."""
+
+    minor_version: int  #: Minor version of this contract: 8.
+    meta: PricesMeta  #: For when, from where.
+    pos_group_code: str  #: The POS group of the prices.
+    currency: str  #: Its currency, which is that of all prices.
+    prices: list[ArticlePrice]  #: One for each article, in the order of the request.
+
+
 # ---- side effects ---------------------------------------------------------------------------------------------------
 
 

@@ -44,10 +44,10 @@ from promenade.web.http.body import header
 from promenade.web.http.endpoint import Answer, Endpoint, Handler
 from promenade.web.http.numbers import amount_thousandths, price_hundredths, quantity_thousandths
 from promenade.web.imports.till_article_messages import ARTICLE_OPERATIONS
-from promenade.web.pricing.messages import ConfirmRequest, EvaluateRequest
+from promenade.web.pricing.messages import ConfirmRequest, EvaluateRequest, PricesRequest
 from promenade.web.pricing.pos import SCOPES
 from promenade.web.pricing.remarks import remark_of
-from promenade.web.pricing.responses import EvaluateResponseV2, is_moment
+from promenade.web.pricing.responses import EvaluateResponseV2, PricesResponse, is_moment
 from promenade.web.services.pos_openapi import SALE_OPERATIONS, render_pos_openapi
 from promenade.workflows.sales.confirm import ConfirmAnswer
 
@@ -91,6 +91,12 @@ def pos_edm() -> Edm:
     actions = (
         _action("evaluate", types.of(EvaluateRequest), priced, "Prices a basket, as an iteration of its transaction."),
         _action("simulate", types.of(EvaluateRequest), priced, "Prices a basket and keeps nothing."),
+        _action(
+            "prices",
+            types.of(PricesRequest),
+            ReturnType(type=types.of(PricesResponse), nullable=False),
+            "Prices single articles, each alone.",
+        ),
         _action("confirm", types.of(ConfirmRequest), _confirmed(types), "Turns one iteration into a sale, once."),
         *[
             Action(

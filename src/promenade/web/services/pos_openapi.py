@@ -16,12 +16,13 @@ from promenade.web.coupons.messages import OPERATIONS, IssueCouponsRequest, Oper
 from promenade.web.http.idempotency import IDEMPOTENCY_KEY
 from promenade.web.http.numbers import amount_thousandths, price_hundredths, quantity_thousandths
 from promenade.web.imports.till_article_messages import ARTICLE_OPERATIONS, article_addresses
-from promenade.web.pricing.messages import CancelRequest, ConfirmRequest, EvaluateRequest
+from promenade.web.pricing.messages import CancelRequest, ConfirmRequest, EvaluateRequest, PricesRequest
 from promenade.web.pricing.pos import ADMINISTRATOR, SCOPES
 from promenade.web.pricing.remarks import remark_of
 from promenade.web.pricing.responses import (
     EvaluateResponseV2,
     LoyaltyResult,
+    PricesResponse,
     SideEffectsResult,
     TransactionResult,
     is_moment,
@@ -31,7 +32,7 @@ from promenade.web.services.pos_examples import pos_examples
 from promenade.workflows.sales.cancel import CancelResponse
 from promenade.workflows.sales.confirm import MESSAGE
 
-VERSION = "1.13.0"
+VERSION = "1.14.0"
 
 JsonSchema = dict[str, Any]
 
@@ -84,8 +85,21 @@ _ACCEPTED = ("import-batch",)  # operations executed later (202)
 _ACTIONS: Mapping[str, tuple[str, type[Struct], str]] = {
     "evaluate": ("Prices a basket and keeps the result as the next iteration.", EvaluateRequest, "EvaluateResponseV2"),
     "simulate": ("Prices a basket and keeps nothing.", EvaluateRequest, "EvaluateResponseV2"),
+    "prices": ("Prices single articles, each alone.", PricesRequest, "PricesResponse"),
     "confirm": ("Turns one iteration into a sale, once.", ConfirmRequest, "ConfirmResponse"),
 }
+_MESSAGES: tuple[type[Struct], ...] = (
+    EvaluateRequest,
+    PricesRequest,
+    ConfirmRequest,
+    EvaluateResponseV2,
+    PricesResponse,
+    TransactionResult,
+    LoyaltyResult,
+    SideEffectsResult,
+    Heartbeat,
+)
+"""The messages of all operations that have no `Operation`."""
 SALE_OPERATIONS: Mapping[str, Operation] = {
     "cancel": Operation("cancel", CancelRequest, CancelResponse, "Undoes a confirmed sale as a whole, once."),
 }
@@ -93,6 +107,7 @@ SALE_OPERATIONS: Mapping[str, Operation] = {
 
 # Rules that involve several fields, in words: of "one of these is required" generators of clients make several types.
 _TOGETHER: Mapping[type[Struct], str] = {
+    PricesRequest: "`posGroupId` or `posGroupCode` is required; both must name the same POS group.",
     EvaluateRequest: "`posGroupId` or `posGroupCode` is required; both must name the same POS group.",
     IssueCouponsRequest: "`couponTypeId` or `couponTypeName` is required; `customerId` and `customerIds` exclude each"
     " other.",
@@ -107,6 +122,7 @@ _TAGS: Mapping[str, str] = {
 _EXAMPLES: Mapping[str, str] = {
     "evaluate": "Two pieces of an article",
     "simulate": "The same, kept nowhere",
+    "prices": "The prices of two articles",
     "confirm": "The sale of an iteration",
     "cancel": "The sale is undone",
     "validateCoupon": "A code that a customer shows",
@@ -122,16 +138,7 @@ def render_pos_openapi(*, whole: bool = False) -> bytes:
     """
     operations = (*SALE_OPERATIONS.values(), *OPERATIONS.values(), *ARTICLE_OPERATIONS.values())
     actions: list[type[Struct]] = [struct for one in operations for struct in (one.request, one.response)]
-    structs: tuple[type[Struct], ...] = (
-        EvaluateRequest,
-        ConfirmRequest,
-        EvaluateResponseV2,
-        TransactionResult,
-        LoyaltyResult,
-        SideEffectsResult,
-        Heartbeat,
-        *actions,
-    )
+    structs = (*_MESSAGES, *actions)
     _, made = msgspec.json.schema_components(structs, ref_template=_REF, schema_hook=_hook)
     schemas: dict[str, Any] = {"Money": _MONEY, "ConfirmResponse": _CONFIRMED, **ERROR_SCHEMAS}
     for struct in _reachable(structs):
@@ -215,7 +222,7 @@ def _sale_paths() -> dict[str, Any]:
     for prefix, suffix in (("/v2/", ""), ("/", ".action"), ("/PosService.", ".qualified")):
         for name, (text, request, response) in _ACTIONS.items():
             missing = (404,) if request is ConfirmRequest else ()
-            parameters = {"parameters": [_STRICT]} if request is EvaluateRequest else {}
+            parameters = {"parameters": [_STRICT]} if request is not ConfirmRequest else {}
             errors = (400, 401, 403, *missing, 405, 409, 413, 415, 429, 503)
             paths[f"{prefix}{name}"] = {
                 "post": {
