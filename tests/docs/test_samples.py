@@ -31,6 +31,7 @@ TOURS = (
     ROOT / "docs/how-to/first-evaluate.md",
     ROOT / "docs/how-to/public-api.md",
     ROOT / "docs/how-to/odata-clients.md",
+    ROOT / "docs/how-to/show-prices.md",
     ROOT / "docs/how-to/coupons.md",
     ROOT / "docs/how-to/returns.md",
     ROOT / "docs/how-to/imports.md",
