@@ -118,9 +118,8 @@ class LineItem:
     manufacturer_id: str | None = None  #: As in the request.
     free_item_promotion_id: str | None = None  #: ID of the promotion that made it free.
     refund: Refund | None = None  #: Only on a return line whose `additionalFields` name its sale.
-    never_discounted: str | None = (
-        None  #: Why no promotion may take anything off it: a value of NeverDiscountedReasons.
-    )
+    #: Why no promotion may take anything off it: a value of NeverDiscountedReasons.
+    never_discounted: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

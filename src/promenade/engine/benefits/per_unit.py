@@ -50,13 +50,18 @@ class PerUnit:
             # The lowest unit, of which most is taken, has less left than a unit is to get.
             (taken or unit == 1) and want > (worth - (taken // units + 1 if taken else 0) * scale) * unit
         ):
-            share, odd = divmod(taken, units)
-            return self._amount(ledger, position, [(0, odd, share + 1), (odd, units - odd, share)], left)
+            return self._evenly(ledger, position, taken, left)
         else:
             exact = want * units
         unit *= scale
         amount = (2 * exact + unit) // (2 * unit) if self.is_plain else self.rounded(ledger, exact, unit)
         return amount if amount < left else left
+
+    def _evenly(self, ledger: Ledger, position: int, taken: int, left: int) -> int:
+        """The discount on all units, of which the lowest ones have lost a minor unit more than the others."""
+        units = ledger.units[position]
+        share, odd = divmod(taken, units)
+        return self._amount(ledger, position, [(0, odd, share + 1), (odd, units - odd, share)], left)
 
     def amount(self, ledger: Ledger, position: int, segments: list[Segment]) -> int:
         """The discount on some units of a line, in minor units."""
@@ -141,19 +146,17 @@ class UnlessReduced(PerUnit):
     __slots__ = ()
 
     def even_amount(self, ledger: Ledger, position: int) -> int:
-        """As of every discount."""
+        """As `PerUnit.even_amount`."""
         if not ledger.reduction(position):
             return super().even_amount(ledger, position)
         taken = ledger.states[position][0]
         left = ledger.totals[position] - taken
         if left <= 0:
             return 0
-        units = ledger.units[position]
-        share, odd = divmod(taken, units)
-        return self._amount(ledger, position, [(0, odd, share + 1), (odd, units - odd, share)], left)
+        return self._evenly(ledger, position, taken, left)
 
     def wants(self, ledger: Ledger, position: int, segments: Sequence[Segment]) -> list[int]:
-        """As of every discount."""
+        """As `PerUnit.wants`."""
         reduction = ledger.reduction(position)
         if not reduction or self.kind == "UNIT_PRICE":
             return super().wants(ledger, position, segments)

@@ -99,7 +99,7 @@ class TextTest:
         return tuple([(kind, text) for text in self.texts])
 
     def phrase(self) -> str:
-        """Index keys of an EQUALS on an identifier; None where other texts may pass too."""
+        """The test in words: ``above 5``."""
         if self.operator == "BETWEEN":
             return f"between {self.texts[0]} and {self.high}"
         shown = " or ".join(self.texts[:5]) + (" ..." if len(self.texts) > 5 else "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, TypeVar
@@ -47,6 +47,7 @@ _CANCEL = msgspec.json.Decoder(CancelRequest)
 _CONFIRM = msgspec.json.Decoder(Envelope[ConfirmRequest])
 
 T = TypeVar("T", bound=msgspec.Struct)
+Made = TypeVar("Made")
 
 
 class _Refused(Exception):
@@ -60,17 +61,14 @@ def decode_evaluate(
 
     Raises Invalid (VALIDATION_FAILED and details, or a code about the JSON).
     """
-    request = _decode(body, _EVALUATE)
-    if request is not None:
-        try:
-            found = _pricing_request(request, is_simulation, client_id)
-        except (_Refused, BadNumber):
-            pass
-        else:
-            if is_strict:
-                _refuse_unknown(body, EvaluateRequest)
-            return found
-    raise explain(body, EvaluateRequest, _rules(EvaluateRequest, _EVALUATE_RULES, is_strict=is_strict))
+    return _made(
+        body,
+        _EVALUATE,
+        EvaluateRequest,
+        lambda request: _pricing_request(request, is_simulation, client_id),
+        _EVALUATE_RULES,
+        is_strict=is_strict,
+    )
 
 
 def _refuse_unknown(body: bytes, kind: type[msgspec.Struct]) -> None:
@@ -85,28 +83,35 @@ def _refuse_unknown(body: bytes, kind: type[msgspec.Struct]) -> None:
 
 def decode_prices(body: bytes, *, is_strict: bool = False) -> PriceListRequest:
     """Decode the body of prices; ``is_strict`` and errors as of `decode_evaluate`."""
-    request = _decode(body, _PRICES)
-    if request is not None:
-        try:
-            found = _price_list_request(request)
-        except (_Refused, BadNumber):
-            pass
-        else:
-            if is_strict:
-                _refuse_unknown(body, PricesRequest)
-            return found
-    raise explain(body, PricesRequest, _rules(PricesRequest, _PRICES_RULES, is_strict=is_strict))
+    return _made(body, _PRICES, PricesRequest, _price_list_request, _PRICES_RULES, is_strict=is_strict)
 
 
 def decode_confirm(body: bytes) -> ConfirmCommand:
     """Decode the body of confirm. Raises Invalid as `decode_evaluate` does."""
-    request = _decode(body, _CONFIRM)
+    return _made(body, _CONFIRM, ConfirmRequest, _confirm_command, _CONFIRM_RULES)
+
+
+def _made(
+    body: bytes,
+    decoder: msgspec.json.Decoder[Envelope[T]],
+    kind: type[T],
+    make: Callable[[T], Made],
+    rules: Sequence[Rule],
+    *,
+    is_strict: bool = False,
+) -> Made:
+    """Return what is made of a request in an envelope. Raises Invalid, which tells all that is wrong with it."""
+    request = _decode(body, decoder)
     if request is not None:
         try:
-            return _confirm_command(request)
+            made = make(request)
         except (_Refused, BadNumber):
             pass
-    raise explain(body, ConfirmRequest, _CONFIRM_RULES)
+        else:
+            if is_strict:
+                _refuse_unknown(body, kind)
+            return made
+    raise explain(body, kind, (*rules, lambda given: unknown_fields(given, kind)) if is_strict else rules)
 
 
 def decode_cancel(body: bytes) -> CancelCommand:
@@ -394,11 +399,6 @@ def _same_transaction_rule(request: Mapping[str, Any]) -> list[Detail]:
     if isinstance(own, str) and isinstance(other, str) and own != other:
         return [Detail("MISMATCH", "`transactionId` must equal `header.transactionId`.", "transactionId")]
     return []
-
-
-def _rules(kind: type[msgspec.Struct], rules: Sequence[Rule], *, is_strict: bool) -> Sequence[Rule]:
-    """Return the rules between fields of a request, and that it has no unknown fields if it is read strictly."""
-    return (*rules, lambda request: unknown_fields(request, kind)) if is_strict else rules
 
 
 _EVALUATE_RULES: Sequence[Rule] = (
