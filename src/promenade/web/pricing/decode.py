@@ -181,8 +181,11 @@ def _lines(items: Sequence[BasketItem]) -> tuple[BasketLine, ...]:
             for position, item in enumerate(items, start=1)
         ]
     )
-    prices = [max(one.unit_price_hundredths, one.regular_price_hundredths or 0) for one in lines]
-    if sum([abs(one.quantity_thousandths) * price for one, price in zip(lines, prices, strict=True)]) >= _WORTH_LIMIT:
+    worth = sum([abs(line.quantity_thousandths) * line.unit_price_hundredths for line in lines])
+    for line in lines:
+        if line.regular_price_hundredths is not None:  # of most lines there is none
+            worth += abs(line.quantity_thousandths) * max(0, line.regular_price_hundredths - line.unit_price_hundredths)
+    if worth >= _WORTH_LIMIT:
         raise _Refused
     return lines
 
