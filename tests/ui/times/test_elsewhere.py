@@ -77,6 +77,23 @@ def test_a_time_can_be_given_and_is_shown_with_its_zone(desk: Desk) -> None:
     expect(page.locator(f"{HERE}generalContent")).to_contain_text("28 Mar 2027, 12:00 CEST")
 
 
+def test_on_a_slow_line_a_time_stays_that_is_typed_while_its_day_is_saved(desk: Desk) -> None:
+    promotion = make(desk.shop, "Until noon, far away")
+    page = edited(desk, promotion, "Europe/Berlin")
+    line = page.context.new_cdp_session(page)
+    slow = {"offline": False, "latency": 300, "downloadThroughput": -1, "uploadThroughput": -1}
+    line.send("Network.emulateNetworkConditions", slow)
+    # The answer to the first day, which knows nothing of the second, comes while the time is typed.
+    with page.expect_response(lambda one: '{"validTo":' in (one.request.post_data or "")):
+        fill(page, "Valid from", "28 Mar 2027")
+        fill(page, "Valid to", "28 Mar 2027")
+        page.locator(f"{HERE}generalContent").get_by_label("Valid to: time", exact=True).fill("12:00")
+    page.keyboard.press("Tab")
+    save(page)
+
+    assert read(desk.shop, promotion)["validTo"] == "2027-03-28T10:00:00Z"
+
+
 def test_what_is_no_date_is_refused_and_an_empty_field_is_open(desk: Desk) -> None:
     promotion = make(desk.shop, "Open", validFrom="2026-01-01T00:00:00Z", validTo="2030-01-01T12:30:00Z")
     page = edited(desk, promotion, "Europe/Berlin")

@@ -93,6 +93,9 @@ sap.ui.define(
      * Takes a moment as people say it: a day, and a time where it matters. Without one it is the beginning of the day,
      * or with `isEnd` its end, which is the first moment of the next day. The zone that is meant stands beside it: that
      * of the pages, or `zone`. With `isWall` the value is what the clock there shows, whichever zone that is.
+     *
+     * Until somebody who gave a part of it has left it, it shows what they gave: the answer to an older change, which
+     * does not know the newer one yet, takes nothing away that they are typing.
      */
     const Moment = Control.extend("promenade.generic.Moment", {
       metadata: {
@@ -141,7 +144,22 @@ sap.ui.define(
         this.setAggregation("_time", this._time);
         this.setAggregation("_zone", zone);
         this.setAggregation("_timeLabel", this._timeLabel);
+        this._isBeingGiven = false;
+        this.attachModelContextChange(() => this._leave());
         this._say();
+      },
+
+      onsapfocusleave(event) {
+        if (!this.getDomRef()?.contains(document.getElementById(event.relatedControlId))) {
+          this._leave();
+        }
+      },
+
+      _leave() {
+        if (this._isBeingGiven) {
+          this._isBeingGiven = false;
+          this._show(this.getValue());
+        }
       },
 
       _pickers() {
@@ -167,6 +185,7 @@ sap.ui.define(
       _taken() {
         const value = this._valueOf(this._day.getValue(), this._time.getValue());
         if (value !== this.getValue()) {
+          this._isBeingGiven = true;
           this.setProperty("value", value);
           this._show(value); // a time that the clock skips becomes the one that it shows
           this.fireChange({value});
@@ -190,7 +209,9 @@ sap.ui.define(
 
       setValue(value) {
         this.setProperty("value", value || "");
-        this._show(this.getValue());
+        if (!this._isBeingGiven) {
+          this._show(this.getValue());
+        }
         return this;
       },
 
