@@ -94,8 +94,8 @@ sap.ui.define(
      * or with `isEnd` its end, which is the first moment of the next day. The zone that is meant stands beside it: that
      * of the pages, or `zone`. With `isWall` the value is what the clock there shows, whichever zone that is.
      *
-     * Until somebody who gave a part of it has left it, it shows what they gave: the answer to an older change, which
-     * does not know the newer one yet, takes nothing away that they are typing.
+     * Who has given the day or the time sees what they gave until they leave the field. The answer to an older change,
+     * which does not know the newer one yet, may come while they type the rest, and must not empty it.
      */
     const Moment = Control.extend("promenade.generic.Moment", {
       metadata: {
@@ -145,18 +145,12 @@ sap.ui.define(
         this.setAggregation("_zone", zone);
         this.setAggregation("_timeLabel", this._timeLabel);
         this._isBeingGiven = false;
-        this.attachModelContextChange(() => this._leave());
         this._say();
       },
 
       onsapfocusleave(event) {
-        if (!this.getDomRef()?.contains(document.getElementById(event.relatedControlId))) {
-          this._leave();
-        }
-      },
-
-      _leave() {
-        if (this._isBeingGiven) {
+        const isInside = this.getDomRef()?.contains(document.getElementById(event.relatedControlId));
+        if (this._isBeingGiven && !isInside) {
           this._isBeingGiven = false;
           this._show(this.getValue());
         }
